@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+// Catch2's main, compiled once for all unit tests.
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
