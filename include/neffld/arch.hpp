@@ -34,14 +34,14 @@ struct ArchTable {
   std::uint32_t hbm_count;
   std::uint64_t hbm_size;
   std::array<std::uint64_t, 4> hbm_base;
-  std::array<std::uint64_t, 8> tpb_base;    ///< T(core); SBUF starts here
-  std::uint64_t event_unit;                 ///< T + this = events; semaphores behind it
-  std::uint64_t engine_window;              ///< T + this + engine-local offset (ACT, DVE tables)
-  std::uint64_t sbuf_aperture;              ///< size of the SBUF window
-  std::uint32_t sbuf_partitions;            ///< 128
-  std::uint64_t sbuf_partition_stride;      ///< 0x40000
-  std::uint64_t sbuf_partition_bytes;       ///< present bytes of a partition
-  std::uint64_t sbuf_reserved_offset;       ///< evtaccel carve-out, 0 = the arch has none
+  std::array<std::uint64_t, 8> tpb_base;  ///< T(core); SBUF starts here
+  std::uint64_t event_unit;               ///< T + this = events; semaphores behind it
+  std::uint64_t engine_window;            ///< T + this + engine-local offset (ACT, DVE tables)
+  std::uint64_t sbuf_aperture;            ///< size of the SBUF window
+  std::uint32_t sbuf_partitions;          ///< 128
+  std::uint64_t sbuf_partition_stride;    ///< 0x40000
+  std::uint64_t sbuf_partition_bytes;     ///< present bytes of a partition
+  std::uint64_t sbuf_reserved_offset;     ///< evtaccel carve-out, 0 = the arch has none
   std::uint64_t sbuf_reserved_size;
   std::array<std::uint64_t, 8> dma_engine_base;  ///< DMA engine 0 of each core (device view)
   std::uint64_t dma_engine_stride;
@@ -54,11 +54,11 @@ struct ArchTable {
   Table dve_opcode, dve_control_fast, dve_control_slow, dve_datapath, dve_param_ram;
 
   struct Caps {
-    bool strong_order_writes;      ///< RX bit 29 orders writes; else TX DMB (decision 31)
-    bool split_control_tables;     ///< DVE control fast + slow, else one control table
-    bool needs_sbuf_reservation;   ///< def.json must carry runtime_statebuffer_reservation
-    bool ucode_libraries;          ///< GPSIMD libraries are staged per model
-    bool staging;                  ///< can be staged at all (decision 42)
+    bool strong_order_writes;     ///< RX bit 29 orders writes; else TX DMB (decision 31)
+    bool split_control_tables;    ///< DVE control fast + slow, else one control table
+    bool needs_sbuf_reservation;  ///< def.json must carry runtime_statebuffer_reservation
+    bool ucode_libraries;         ///< GPSIMD libraries are staged per model
+    bool staging;                 ///< can be staged at all (decision 42)
   } caps;
 };
 

@@ -78,13 +78,13 @@ struct Member {
 /// Facts about one parsed container, for the report.
 struct ContainerFacts {
   std::uint64_t file_bytes = 0;
-  std::uint64_t stored_bytes = 0;    ///< data_size
-  std::uint64_t gzip_bytes = 0;      ///< the gzip member itself, 0 for a plain tar
-  std::uint64_t padding_bytes = 0;   ///< zero bytes behind the gzip member
-  std::uint64_t inflated_bytes = 0;  ///< size of the tar
+  std::uint64_t stored_bytes = 0;     ///< data_size
+  std::uint64_t gzip_bytes = 0;       ///< the gzip member itself, 0 for a plain tar
+  std::uint64_t padding_bytes = 0;    ///< zero bytes behind the gzip member
+  std::uint64_t inflated_bytes = 0;   ///< size of the tar
   std::uint64_t skipped_members = 0;  ///< dropped by the suffix rule of spec 01 section 5.3
   bool gzip = false;
-  std::string tar_dialect;           ///< "ustar", "pax", "gnu"
+  std::string tar_dialect;  ///< "ustar", "pax", "gnu"
   HashForm hash_form = HashForm::not_checked;
   std::vector<std::string> warnings;
 };
@@ -156,9 +156,9 @@ struct PackOptions {
   std::uint64_t feature_bits = 0;
   std::uint32_t vnc_size = 1;
   bool word_swapped_hash = false;
-  std::uint8_t hash_tail = 0;    ///< fills hash[16..31] when pkg_version is 2
-  bool pad_payload = true;       ///< zeros up to a multiple of 10240 behind a gzip member
-  bool pad_tar = false;          ///< zeros up to a multiple of 10240 at the end of the tar
+  std::uint8_t hash_tail = 0;  ///< fills hash[16..31] when pkg_version is 2
+  bool pad_payload = true;     ///< zeros up to a multiple of 10240 behind a gzip member
+  bool pad_tar = false;        ///< zeros up to a multiple of 10240 at the end of the tar
 };
 
 /// Writes a NEFF. Errors: empty, duplicate or unrepresentable member names; sizes that do not fit.

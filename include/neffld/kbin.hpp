@@ -45,16 +45,16 @@ struct Variable {
   std::uint64_t alignment = 0;  ///< bytes, 0 or a power of two
   std::string dtype;            ///< metadata text
   std::vector<std::uint64_t> shape;
-  Bytes payload;                ///< `file`: the bytes to copy in
-  std::string file_name;        ///< `file`: member base name
-  std::uint64_t backing_offset = 0;               ///< `virtual`: byte offset in the arena
-  BackingBuf backing_buf = BackingBuf::local;     ///< `virtual`
-  bool fabric_alt = false;                        ///< fabric_path is "alt"
-  std::uint32_t referenced_var_id = 0;            ///< `pointer`
-  bool io_ref = false;                            ///< `pointer`: the pointee is input or output
-  std::vector<std::uint32_t> list;                ///< `list`, `dge-table`: var ids in order
-  std::uint32_t remote_subgraph = 0;              ///< `remote`: kbin index
-  std::uint32_t remote_var_id = 0;                ///< `remote`
+  Bytes payload;                               ///< `file`: the bytes to copy in
+  std::string file_name;                       ///< `file`: member base name
+  std::uint64_t backing_offset = 0;            ///< `virtual`: byte offset in the arena
+  BackingBuf backing_buf = BackingBuf::local;  ///< `virtual`
+  bool fabric_alt = false;                     ///< fabric_path is "alt"
+  std::uint32_t referenced_var_id = 0;         ///< `pointer`
+  bool io_ref = false;                         ///< `pointer`: the pointee is input or output
+  std::vector<std::uint32_t> list;             ///< `list`, `dge-table`: var ids in order
+  std::uint32_t remote_subgraph = 0;           ///< `remote`: kbin index
+  std::uint32_t remote_var_id = 0;             ///< `remote`
 };
 
 /// kbin_dma_ring_type (spec 02 section 10.5), the ones JSON can name.
@@ -77,7 +77,7 @@ struct QueueSet {
   std::vector<std::uint32_t> semaphores;       ///< semaphore or semaphore_set
   std::vector<std::uint32_t> sync_semaphores;  ///< pseudo-serialisation set
   std::vector<std::string> instances;          ///< at least one; the queue's name by default
-  bool dynamic = false;  ///< DGE queue: no ring, no static descriptors
+  bool dynamic = false;                        ///< DGE queue: no ring, no static descriptors
   bool hw_dge = false;
   bool pinned = false;
   std::uint64_t dge_scratch_offset = 0, dge_scratch_size = 0;  ///< SBUF partition bytes
@@ -93,9 +93,9 @@ std::uint32_t dtype_bytes(std::uint32_t dtype_code);
 /// sizes are counts.
 struct AccessPattern {
   std::uint32_t var_id = 0;
-  std::uint8_t dims = 0;       ///< 1..4
-  std::uint8_t dtype = 3;      ///< instruction dtype code; default uint8
-  std::uint64_t offset = 0;    ///< bytes in the variable
+  std::uint8_t dims = 0;     ///< 1..4
+  std::uint8_t dtype = 3;    ///< instruction dtype code; default uint8
+  std::uint64_t offset = 0;  ///< bytes in the variable
   std::array<std::uint64_t, 4> sizes = {1, 1, 1, 1};
   std::array<std::int64_t, 4> steps = {0, 0, 0, 0};
 };
@@ -104,21 +104,21 @@ struct DmaDescriptor {
   DmaOp op = DmaOp::copy;
   std::uint8_t tiling_dims = 1;
   std::uint8_t priority_class = 0;
-  std::uint32_t transpose_element_size = 0;              ///< bytes
-  std::array<std::uint32_t, 4> transpose_shape = {};     ///< [W,Z,Y,X] of one tile
+  std::uint32_t transpose_element_size = 0;           ///< bytes
+  std::array<std::uint32_t, 4> transpose_shape = {};  ///< [W,Z,Y,X] of one tile
   AccessPattern from, to;
 };
 
 /// One DMA block: what a single trigger moves.
 struct DmaBlock {
   std::uint32_t id = 0;
-  std::uint32_t queue_set = 0;    ///< index in Kbin::queue_sets
-  std::uint32_t instance = 0;     ///< index in QueueSet::instances
+  std::uint32_t queue_set = 0;                               ///< index in Kbin::queue_sets
+  std::uint32_t instance = 0;                                ///< index in QueueSet::instances
   std::uint32_t first_descriptor = 0, descriptor_count = 0;  ///< in Kbin::descriptors
   std::optional<std::uint32_t> semaphore, event;
   std::vector<std::uint32_t> remote_semaphores;
-  std::string function;           ///< "" = main
-  Engine engine = Engine::pool;   ///< whose JSON file holds it
+  std::string function;          ///< "" = main
+  Engine engine = Engine::pool;  ///< whose JSON file holds it
   bool section_start = false;
 };
 
@@ -126,7 +126,7 @@ struct DmaBlock {
 struct EngineProgram {
   std::string json_member;  ///< empty when def.json does not name the engine
   std::string bin_member;
-  Bytes slots;              ///< verbatim bytes
+  Bytes slots;  ///< verbatim bytes
   std::uint64_t slot_count() const { return slots.size() / 64; }
 };
 
@@ -182,9 +182,9 @@ struct Kbin {
   std::string name;  ///< subgraph name, "sg00"
   std::string dir;   ///< folder its files resolve in, "sg00"
   Arch arch = Arch::any;
-  std::vector<Variable> variables;    ///< index = var_id
-  std::vector<QueueSet> queue_sets;   ///< ascending name ("kbin order")
-  std::vector<DmaBlock> blocks;       ///< top-level `dma`, then engines pe, act, pool, dve, sp
+  std::vector<Variable> variables;   ///< index = var_id
+  std::vector<QueueSet> queue_sets;  ///< ascending name ("kbin order")
+  std::vector<DmaBlock> blocks;      ///< top-level `dma`, then engines pe, act, pool, dve, sp
   std::vector<DmaDescriptor> descriptors;
   std::array<EngineProgram, engine_count> engines;
   std::vector<ActSet> act_sets;

@@ -30,9 +30,9 @@ struct GraphEntry {
 /// What is known before any subgraph is built.
 struct Manifest {
   std::string kelf_member;
-  std::string kelf_version;  ///< text, never gated
-  std::string target;        ///< text
-  Arch arch = Arch::any;     ///< from `target`; `any` for "*"
+  std::string kelf_version;                           ///< text, never gated
+  std::string target;                                 ///< text
+  Arch arch = Arch::any;                              ///< from `target`; `any` for "*"
   std::map<std::string, TensorInfo> inputs, outputs;  ///< by name, byte-wise order
   std::vector<GraphEntry> graphs;                     ///< ascending byte-wise name (02 s16.1)
   std::uint64_t mac_count = 0;

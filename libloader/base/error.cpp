@@ -10,24 +10,39 @@ namespace neffld {
 
 const char* status_name(Status status) {
   switch (status) {
-    case Status::success: return "NRT_SUCCESS";
-    case Status::failure: return "NRT_FAILURE";
-    case Status::invalid: return "NRT_INVALID";
-    case Status::invalid_handle: return "NRT_INVALID_HANDLE";
-    case Status::resource: return "NRT_RESOURCE";
-    case Status::timeout: return "NRT_TIMEOUT";
-    case Status::hw_error: return "NRT_HW_ERROR";
-    case Status::queue_full: return "NRT_QUEUE_FULL";
-    case Status::load_not_enough_nc: return "NRT_LOAD_NOT_ENOUGH_NC";
-    case Status::unsupported_neff_version: return "NRT_UNSUPPORTED_NEFF_VERSION";
-    case Status::fail_host_mem_alloc: return "NRT_FAIL_HOST_MEM_ALLOC";
-    case Status::uninitialized: return "NRT_UNINITIALIZED";
-    case Status::closed: return "NRT_CLOSED";
+    case Status::success:
+      return "NRT_SUCCESS";
+    case Status::failure:
+      return "NRT_FAILURE";
+    case Status::invalid:
+      return "NRT_INVALID";
+    case Status::invalid_handle:
+      return "NRT_INVALID_HANDLE";
+    case Status::resource:
+      return "NRT_RESOURCE";
+    case Status::timeout:
+      return "NRT_TIMEOUT";
+    case Status::hw_error:
+      return "NRT_HW_ERROR";
+    case Status::queue_full:
+      return "NRT_QUEUE_FULL";
+    case Status::load_not_enough_nc:
+      return "NRT_LOAD_NOT_ENOUGH_NC";
+    case Status::unsupported_neff_version:
+      return "NRT_UNSUPPORTED_NEFF_VERSION";
+    case Status::fail_host_mem_alloc:
+      return "NRT_FAIL_HOST_MEM_ALLOC";
+    case Status::uninitialized:
+      return "NRT_UNINITIALIZED";
+    case Status::closed:
+      return "NRT_CLOSED";
   }
   return "NRT_FAILURE";
 }
 
-int exit_code(ErrorClass error_class) { return static_cast<int>(error_class) + 1; }
+int exit_code(ErrorClass error_class) {
+  return static_cast<int>(error_class) + 1;
+}
 
 std::string to_sentence(const Error& error) {
   std::string place = error.where.member;
