@@ -55,7 +55,8 @@ class Groups:
     def print(self):
         for group, count in self.checked.items():
             failed = self.failed.get(group, 0)
-            print(f"{group}: {count} checked, " + (f"{failed} DIFFERENT" if failed else "all equal"))
+            verdict = f"{failed} DIFFERENT" if failed else "all equal"
+            print(f"{group}: {count} checked, {verdict}")
             for text in self.shown.get(group, [])[:MAX_SHOWN]:
                 print(f"    {text}")
         return 1 if self.failed else 0
@@ -77,7 +78,8 @@ def compare_bytes(groups, group, where, expected, found, unit):
             continue
         place = f"{UNIT_NAMES[unit]} {number}, offset {number * unit:#x}" if unit > 1 else \
             f"offset {number:#x}"
-        groups.fail(group, f"{where}, {place}: expected {want.hex()}, found {have.hex() or 'nothing'}")
+        groups.fail(group, f"{where}, {place}: expected {want.hex()}, "
+                    f"found {have.hex() or 'nothing'}")
 
 
 def number(text):
@@ -178,13 +180,15 @@ class Checker:
         self.groups.equal("queue sets", "names", [entry["name"] for entry in ours["queue_sets"]],
                           [entry["name"] for entry in theirs["queue_sets"]])
         for entry in ours["queue_sets"]:
+            other = dict(found.get(entry["name"], {}))
+            other["owner"] = str(other.get("owner")).lower()  # its case is not fixed
             for key, value in entry.items():
-                self.groups.equal("queue sets", f"{entry['name']} {key}", value,
-                                  found.get(entry["name"], {}).get(key))
+                self.groups.equal("queue sets", f"{entry['name']} {key}", value, other.get(key))
 
     def _variables(self, core, subgraph, theirs):
         found = {entry["var_id"]: entry for entry in theirs["variables"]}
-        self.groups.equal("variables", f"{subgraph.name} count", len(subgraph.variables), len(found))
+        self.groups.equal("variables", f"{subgraph.name} count", len(subgraph.variables),
+                          len(found))
         for variable in subgraph.variables:
             entry = found.get(variable.var_id, {})
             what = f"{subgraph.name} {variable.name}"
@@ -193,7 +197,8 @@ class Checker:
             if variable_size(variable) is not None:
                 self.groups.equal("variables", f"{what} size", variable_size(variable),
                                   entry.get("size"))
-            place, found_place = self.plan.places[core].get(variable.var_id), number(entry.get("pa"))
+            place = self.plan.places[core].get(variable.var_id)
+            found_place = number(entry.get("pa"))
             self.groups.check("variables", place == found_place,
                               f"{what} pa: expected {hexadecimal(place)}, "
                               f"found {hexadecimal(found_place)}")

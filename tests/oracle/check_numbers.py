@@ -46,7 +46,8 @@ def count_by(entries, key):
 def parse_row(row):
     """The row's numbers under the names of `report_numbers`."""
     numbers = {}
-    for column, prefix, names in (("vars (all sg)", "variables", KINDS), ("queue sets", "queue sets", {})):
+    for column, prefix, names in (("vars (all sg)", "variables", KINDS),
+                                  ("queue sets", "queue sets", {})):
         pairs = PAIR.findall(row[column].split("(")[0])
         numbers[prefix] = {names.get(kind, kind): int(count) for kind, count in pairs}
     for column, name in (("blocks", "blocks"), ("descs", "descriptors"), ("elements", "elements"),
@@ -130,7 +131,8 @@ def main(arguments):
     numbers = report_numbers(report["models"][0])
     expected = parse_row(row)
     texts = differences(expected, numbers) + totals_differences(report, numbers)
-    print(f"numbers: {len(expected)} checked, " + (f"{len(texts)} DIFFERENT" if texts else "all equal"))
+    verdict = f"{len(texts)} DIFFERENT" if texts else "all equal"
+    print(f"numbers: {len(expected)} checked, {verdict}")
     for text in texts:
         print(f"    {text}")
     return 1 if texts else 0

@@ -101,7 +101,8 @@ class Expectation:
         images = {}
         for engine in ENGINES:
             images[engine] = translator.image(engine, subgraph.streams[engine])
-            self.add("instructions", core, f"instructions {engine}", bytes(images[engine].data), 64)
+            self.add("instructions", core, f"instructions {engine}", bytes(images[engine].data),
+                     64)
         self.images.append(images)
 
     def _rings(self, core, subgraph, signal):
@@ -110,7 +111,8 @@ class Expectation:
             if queue_set.dynamic or not layout.sequence[queue_set.name]:
                 continue
             if queue_set.name not in layout.templates:
-                ring = self._authored(core, subgraph, queue_set, signal, self._bases(core, subgraph))
+                bases = self._bases(core, subgraph)
+                ring = self._authored(core, subgraph, queue_set, signal, bases)
                 self._add_rings("static rings", core, queue_set, ring)
                 continue
             bases = self._bases(core, subgraph, template=True)

@@ -117,7 +117,8 @@ def subgraph_members(folder, v3):
     members[f"{folder}/w.npy"] = npy(bytes(i * 7 & 255 for i in range(9000)))
     definition = {"var": variables(), "dma_queue": {
         "qData": {"type": "data", "owner": "sp", "num_queues": 4, "semaphore_set": [8, 9, 10, 11]},
-        "qIn": {"type": "in", "owner": "sp", "num_queues": 16, "semaphore_set": list(range(24, 40))},
+        "qIn": {"type": "in", "owner": "sp", "num_queues": 16,
+                "semaphore_set": list(range(24, 40))},
         "qDyn": {"type": "dynamic", "owner": "pool", "num_queues": 16,
                  "semaphore_set": list(range(60, 76))}}}
     for engine in ENGINES:
@@ -215,7 +216,7 @@ def report(neff, plan):
                         "pa": places.get((core, f"ring {name}.0.{k} {side}"))})
         tables = len(plan.arch.dve_tables) + 1
         for queue, name, used in (("qActTable", "act", 5), ("qDveTable", "dve", tables + 1)):
-            for side in ("tx", "rx"):
+            for side in ("tx", "rx") if (core, f"{name} tx ring") in places else ():
                 entry["rings"].append({"queue": queue, "instance": 0, "k": 0, "side": side,
                                        "used": used, "allocated": 64,
                                        "pa": places[core, f"{name} {side} ring"]})

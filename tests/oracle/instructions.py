@@ -119,7 +119,7 @@ def resolve(slot, offset, bases):
 
 
 class Translator:
-    """One engine's stream. `bases` maps var_id to address; `counts` yields each trigger's counts."""
+    """One engine's stream; `bases` maps var_id to address, `counts` queue to trigger counts."""
 
     def __init__(self, arch, core, queue_sets, bases, counts):
         self.arch, self.core, self.bases, self.counts = arch, core, bases, counts

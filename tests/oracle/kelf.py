@@ -150,7 +150,8 @@ def parse_queue_sets(entries):
         entry = entries[name]
         if entry.get("queue_instances"):
             raise NeffError(f"queue set {name}: queue instances are not modelled here")
-        semaphores = entry.get("semaphore_set", [entry["semaphore"]] if "semaphore" in entry else [])
+        single = [entry["semaphore"]] if "semaphore" in entry else []
+        semaphores = entry.get("semaphore_set", single)
         queue_set = QueueSet(name, entry["type"], entry.get("owner", "pool"),
                              entry.get("num_queues", 1), tuple(semaphores))
         if not queue_set.dynamic:

@@ -76,7 +76,8 @@ class DescriptorWords(unittest.TestCase):
         self.check(rx_word(4096), target, "0010000100000000" "0000000200000000")
         self.check(tx_word(65536), source, "0000000d03000801" "0000000100000000")
         self.check(tx_word(4096, True), source, "0010004d03000801" "0000000100000000")
-        self.check(tx_word(4096, meta=META | 1 << 26), source, "0010000d03000805" "0000000100000000")
+        self.check(tx_word(4096, meta=META | 1 << 26), source,
+                   "0010000d03000805" "0000000100000000")
         self.check(rx_word(4096, True), target, "0010002100000000" "0000000200000000")
 
     def test_linear_ring_sizes_of_04_s6(self):

@@ -29,7 +29,8 @@ def profile_record(profile):
                        profile["sym_invert_sign_point"], profile["symmetry_opt_en"],
                        profile["symmetry_opt_use_neg_region"], profile["exp_offset"],
                        profile["pwl_control_base_pos"], profile["pwl_control_base_neg"])
-    middle = struct.pack("<4B4H2I4x", *(profile[key] for key in _THRESHOLDS + _CONTROLS + _MANTISSAS))
+    middle = struct.pack("<4B4H2I4x",
+                         *(profile[key] for key in _THRESHOLDS + _CONTROLS + _MANTISSAS))
     tail = struct.pack("<6IBB2x", *(profile[key] for key in _RESULTS),
                        profile["fma_indirection_src_sel"], profile["imm_bias"])
     return head + middle + tail
