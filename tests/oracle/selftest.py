@@ -141,6 +141,51 @@ class RingExamples(unittest.TestCase):
                 self.assertEqual([len(ring.half(k, "rx")) // 16 for k in range(rings)],
                                  block_counts(block, rings))
 
+    def brute_force(self, block, rings, bases):
+        """The same rings element by element, copies and transposes only."""
+        tx, rx = [[] for _ in range(rings)], [[] for _ in range(rings)]
+        element = 0
+        for desc in block.descriptors:
+            if desc.op == "transpose":
+                places, length = zip(*transpose_offsets(desc)), desc.element_size
+            else:
+                places = zip(offsets(desc.from_off, desc.from_sizes, desc.from_steps),
+                             offsets(desc.to_off, desc.to_sizes, desc.to_steps))
+                length = desc.from_sizes[0]
+            for low, high in places:
+                for at in range(0, length, 65536):
+                    part = min(65536, length - at)
+                    tx[element % rings].append((tx_word(part, at + part == length),
+                                                bases[desc.source] + low + at))
+                    rx[element % rings].append((rx_word(part), bases[desc.target] + high + at))
+                element += 1
+        return tx, rx
+
+    def test_rings_equal_an_element_by_element_build(self):
+        bases = {"SB": 0xFFFC0000000, "x": 0x100, "w": 0x200, "spill": 0x300, "tmp": 0x400}
+        for entry in fixture.blocks("qData", [8, 9]) + fixture.blocks("qIn", [24]):
+            descs = [parse_descriptor(desc) for desc in entry["desc"]]
+            block = Block(0, "q", None, None, (), [d for d in descs if d.op != "cast"])
+            for rings in (1, 4, 16):
+                ring = RingSet(rings, V2, 0, 0)
+                ring.append_block(block, bases)
+                tx, rx = self.brute_force(block, rings, bases)
+                for k in range(rings):
+                    self.assertEqual(list(struct.iter_unpack("<QQ", ring.half(k, "tx"))), tx[k])
+                    self.assertEqual(list(struct.iter_unpack("<QQ", ring.half(k, "rx"))), rx[k])
+
+    def test_cast_pieces_hold_equal_element_counts(self):
+        desc = parse_descriptor(fixture.copy("w", "SB", [40000, 1], [1, 1], [1, 1], op="cast",
+                                             from_dtype="int8", to_dtype="float32",
+                                             to_sizes=[160000, 1]))
+        ring = RingSet(1, V3, 0, 0)
+        ring.append_block(Block(0, "q", None, None, (), [desc]), {"w": 0, "SB": 0x1000000})
+        rows = zip(struct.iter_unpack("<QQ", ring.half(0, "tx")),
+                   struct.iter_unpack("<QQ", ring.half(0, "rx")))
+        self.assertEqual([(tx[0] & 0xFFFF, tx[1], rx[0] & 0xFFFF, rx[1] - 0x1000000)
+                          for tx, rx in rows],
+                         [(16384, 0, 0, 0), (16384, 16384, 0, 65536), (7232, 32768, 28928, 131072)])
+
     def test_long_run_is_cut_and_the_barrier_is_on_its_last_chunk(self):
         ring = RingSet(1, V2, 0, 0)
         ring.append_copy(0, 0x1000, 0x2000, 65536 + 10)
