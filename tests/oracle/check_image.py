@@ -101,6 +101,7 @@ class Checker:
 
     def run(self, rings_folder):
         self._container()
+        self._graph()
         self._plan()
         self._image_layout()
         self._subgraphs()
@@ -120,6 +121,15 @@ class Checker:
         self.groups.equal("container", "name", self.neff.header.name, self.entry["name"])
         self.groups.equal("container", "uuid", self.neff.header.uuid,
                           self.entry["uuid"].replace("-", "").lower())
+
+    def _graph(self):
+        """Inputs and outputs join the variables by name (decision 16)."""
+        for key, kind in (("inputs", "input"), ("outputs", "output")):
+            found = {entry["name"]: entry["size"] for entry in self.entry["graph"][key]}
+            for subgraph in self.model.subgraphs:
+                sizes = {variable.name: variable.size for variable in subgraph.variables
+                         if variable.kind == kind}
+                self.groups.equal("graph", f"{subgraph.name} {key}", sizes, found)
 
     def _plan(self):
         found = self.report_allocations()
@@ -350,6 +360,24 @@ def parse_arguments(arguments):
     return parser.parse_args(arguments)
 
 
+MODEL_KEYS = ("name", "uuid", "container", "graph", "subgraphs")
+SUBGRAPH_KEYS = ("name", "core", "hbm", "variables", "queue_sets", "instructions", "rings")
+
+
+def require_schema(report):
+    """Raises NeffError when the report lacks a part that every comparison needs."""
+    models = report.get("models")
+    if not models or "device" not in report:
+        raise NeffError("the report names no model or no device")
+    missing = [key for key in MODEL_KEYS if key not in models[0]]
+    missing += [f"{subgraph.get('name')}.{key}" for subgraph in models[0].get("subgraphs", [])
+                for key in SUBGRAPH_KEYS if key not in subgraph]
+    if "allocations" not in report and "allocations" not in models[0]:
+        missing.append("allocations")
+    if missing:
+        raise NeffError(f"the report lacks {', '.join(missing)}")
+
+
 def choose_arch(model, report):
     return TARGETS.get(model.target) or BY_NAME[report["device"]["architecture"]]
 
@@ -361,6 +389,7 @@ def main(arguments=None):
         model = parse_model(neff)
         with open(options.report, encoding="utf-8") as stream:
             report = json.load(stream)
+        require_schema(report)
         plan = Plan(model, choose_arch(model, report), dict(options.bind) or None)
         checker = Checker(neff, model, plan, DeviceImage(options.image), report)
     except (NeffError, ImageError, PoolError, OSError, json.JSONDecodeError) as problem:

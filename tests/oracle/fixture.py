@@ -223,8 +223,11 @@ def report(neff, plan):
         subgraphs.append(entry)
     allocations = [{**vars(a), "pa": hex(a.pa)} for a in plan.allocations]
     container = {**container_summary(neff), "hash": neff.hash_form}
+    graph = {key: [{"name": v.name, "size": v.size} for v in model.subgraphs[0].variables
+                   if v.kind == kind] for key, kind in (("inputs", "input"), ("outputs", "output"))}
     return {"schema": 1, "device": {"architecture": plan.arch.name}, "models": [
         {"name": neff.header.name, "uuid": neff.header.uuid, "container": container,
+         "graph": graph,
          "subgraphs": subgraphs, "allocations": allocations}]}
 
 
