@@ -17,6 +17,7 @@ import sys
 from arch import BY_NAME, ENGINES, TARGETS
 from container import NeffError, read_neff
 from expect import Expectation
+from groups import Groups, compare_bytes
 from image import DeviceImage, ImageError
 from instructions import MARKER_TABLE, MARKER_VARIABLE
 from kelf import parse_model
@@ -25,61 +26,7 @@ from pool import PoolError
 from rings import linear_ring_descriptors
 from summary import container_summary, subgraph_summary, variable_size
 
-MAX_SHOWN = 10
-UNIT_NAMES = {1: "byte", 16: "descriptor", 64: "slot"}
 INTERNAL_QUEUES = {"act": "qActTable", "dve": "qDveTable"}
-
-
-class Groups:
-    """Counts comparisons per group and keeps the first differences of each."""
-
-    def __init__(self):
-        self.checked, self.failed, self.shown = {}, {}, {}
-
-    def declare(self, *groups):
-        for group in groups:
-            self.checked.setdefault(group, 0)
-
-    def check(self, group, same, text, count=1):
-        self.checked[group] = self.checked.get(group, 0) + count
-        if not same:
-            self.fail(group, text)
-
-    def equal(self, group, what, expected, found):
-        self.check(group, expected == found, f"{what}: expected {expected!r}, found {found!r}")
-
-    def fail(self, group, text, count=1):
-        self.failed[group] = self.failed.get(group, 0) + count
-        self.shown.setdefault(group, []).append(text)
-
-    def print(self):
-        for group, count in self.checked.items():
-            failed = self.failed.get(group, 0)
-            verdict = f"{failed} DIFFERENT" if failed else "all equal"
-            print(f"{group}: {count} checked, {verdict}")
-            for text in self.shown.get(group, [])[:MAX_SHOWN]:
-                print(f"    {text}")
-        return 1 if self.failed else 0
-
-
-def compare_bytes(groups, group, where, expected, found, unit):
-    """Unit by unit; `where` names the owner."""
-    units = -(-len(expected) // unit)
-    groups.check(group, True, "", units)
-    if expected == found:
-        return
-    for number in range(units):
-        want, have = (data[number * unit:(number + 1) * unit] for data in (expected, found))
-        if want == have:
-            continue
-        room = MAX_SHOWN - len(groups.shown.get(group, []))
-        if room <= 0:
-            groups.failed[group] += 1
-            continue
-        place = f"{UNIT_NAMES[unit]} {number}, offset {number * unit:#x}" if unit > 1 else \
-            f"offset {number:#x}"
-        groups.fail(group, f"{where}, {place}: expected {want.hex()}, "
-                    f"found {have.hex() or 'nothing'}")
 
 
 def number(text):
