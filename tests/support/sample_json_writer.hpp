@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// SAX writers with typed helpers, so that code that writes a document reads like its keys.
+// SAX writers with typed methods, so that code that writes a document reads like its keys.
 #pragma once
 
 #include <rapidjson/prettywriter.h>
@@ -16,7 +16,7 @@ namespace neffld::sample {
 
 using Buffer = rapidjson::StringBuffer;
 
-/// SAX writer with typed helpers, so that a document reads like its keys.
+/// SAX writer with typed methods, so that a document reads like its keys.
 template <class Writer>
 class Json : public Writer {
  public:
