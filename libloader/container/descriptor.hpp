@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// File descriptors with an owner, and errors of class file.
+#pragma once
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "neffld/bytes.hpp"
+#include "neffld/error.hpp"
+
+namespace neffld {
+
+/// Owns a file descriptor.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd = -1) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      fd_ = other.release();
+    }
+    return *this;
+  }
+  ~Descriptor() { close(); }
+
+  bool valid() const { return fd_ >= 0; }
+  int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
+  /// False, with errno set, if the last writes did not reach the file.
+  bool close() { return fd_ < 0 || ::close(release()) == 0; }
+
+ private:
+  int fd_;
+};
+
+struct CloseListing {
+  void operator()(DIR* listing) const { closedir(listing); }
+};
+/// An open folder listing, with its descriptor.
+using Listing = std::unique_ptr<DIR, CloseListing>;
+
+/// Turns a folder's descriptor into a listing. `path` is for messages.
+Result<Listing> open_listing(Descriptor fd, const std::string& path);
+
+/// An error of class file about `path`; `code` is an errno value or 0.
+tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code = 0);
+
+/// Writes all bytes. `path` is for messages.
+Result<void> write_all(int fd, Bytes bytes, const std::string& path);
+
+/// Reads a regular file, which may be empty, from its start.
+Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path);
+
+}  // namespace neffld

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// Whole files in and out.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <system_error>
+
+#include "descriptor.hpp"
+#include "neffld/container.hpp"
+
+namespace neffld {
+namespace {
+
+Result<std::uint64_t> regular_size(int fd, const std::string& path) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return file_error(path, "cannot be examined", errno);
+  if (S_ISDIR(info.st_mode)) return file_error(path, "is a folder, expected a file");
+  if (!S_ISREG(info.st_mode)) {
+    return file_error(path, "is a device, pipe or socket, expected a regular file");
+  }
+  return static_cast<std::uint64_t>(info.st_size);
+}
+
+/// Reads until `bytes` is full or the file ends; returns what arrived.
+Result<std::size_t> read_up_to(int fd, MutableBytes bytes, const std::string& path) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t count = read(fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return file_error(path, "cannot be read", errno);
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return done;
+}
+
+/// Creates a file nobody else has, next to `path`.
+Result<std::pair<Descriptor, std::string>> create_temporary(const std::string& path) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = fmt::format("{}.{:08x}.tmp", path, random());
+    Descriptor fd(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd.valid()) return std::pair(std::move(fd), std::move(name));
+    if (errno != EEXIST) return file_error(path, "cannot be created", errno);
+  }
+  return file_error(path, "cannot be created, every temporary name is taken");
+}
+
+/// Renaming over a device or a folder would destroy or fail; say so before writing anything.
+Result<void> check_target(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return {};
+  if (S_ISDIR(info.st_mode)) return file_error(path, "is a folder, expected a file name");
+  return file_error(path, "is a device, pipe or socket and cannot be replaced by a file");
+}
+
+}  // namespace
+
+tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code) {
+  auto text = std::string(what);
+  if (code != 0) text += ": " + std::generic_category().message(code);
+  return fail(Status::invalid, ErrorClass::file, Where{path, "", std::nullopt, std::nullopt},
+              std::move(text));
+}
+
+Result<Listing> open_listing(Descriptor fd, const std::string& path) {
+  Listing listing(fdopendir(fd.get()));
+  if (!listing) return file_error(path, "cannot be listed", errno);
+  fd.release();  // the listing owns it now
+  return listing;
+}
+
+Result<void> write_all(int fd, Bytes bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(fd, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return file_error(path, "cannot be written", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return {};
+}
+
+Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path) {
+  NEFFLD_ASSIGN(const std::uint64_t size, regular_size(fd, path));
+  std::vector<std::uint8_t> bytes(size);
+  NEFFLD_ASSIGN(const std::size_t arrived, read_up_to(fd, bytes, path));
+  // A writer at work: what was read is neither the old file nor the new one.
+  std::uint8_t extra = 0;
+  NEFFLD_ASSIGN(const std::size_t more, read_up_to(fd, {&extra, 1}, path));
+  if (arrived != size || more != 0) {
+    return file_error(path, fmt::format("changed while it was read: it had {} bytes when opened, "
+                                        "then {}",
+                                        size, more != 0 ? "more" : std::to_string(arrived)));
+  }
+  return bytes;
+}
+
+Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
+  return guarded([&]() -> Result<std::vector<std::uint8_t>> {
+    // O_NONBLOCK: opening a pipe nobody writes to must end in a message, not in waiting.
+    const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd.valid()) {
+      const int code = errno;
+      if (code == ENOENT) return file_error(path, "does not exist");
+      if (code == EACCES) return file_error(path, "may not be read: permission denied");
+      return file_error(path, "cannot be opened", code);
+    }
+    NEFFLD_ASSIGN(auto bytes, read_regular(fd.get(), path));
+    if (bytes.empty()) return file_error(path, "is empty");
+    return bytes;
+  });
+}
+
+Result<void> write_file(const std::string& path, Bytes bytes) {
+  return guarded([&]() -> Result<void> {
+    NEFFLD_TRY(check_target(path));
+    NEFFLD_ASSIGN(auto temporary, create_temporary(path));
+    auto& [fd, name] = temporary;
+    Result<void> written = write_all(fd.get(), bytes, path);
+    if (written && !fd.close()) written = file_error(path, "cannot be written", errno);
+    if (written && rename(name.c_str(), path.c_str()) != 0) {
+      written = file_error(path, "cannot be replaced", errno);
+    }
+    if (!written) unlink(name.c_str());
+    return written;
+  });
+}
+
+}  // namespace neffld

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The 512-byte tar header block and its number formats (spec 01 section 5.2).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "neffld/bytes.hpp"
+
+namespace neffld {
+
+struct TarBlock {
+  std::uint8_t name[100];
+  std::uint8_t mode[8];
+  std::uint8_t uid[8];
+  std::uint8_t gid[8];
+  std::uint8_t size[12];
+  std::uint8_t mtime[12];
+  std::uint8_t checksum[8];
+  std::uint8_t type;
+  std::uint8_t linkname[100];
+  std::uint8_t magic[6];
+  std::uint8_t version[2];
+  std::uint8_t uname[32];
+  std::uint8_t gname[32];
+  std::uint8_t devmajor[8];
+  std::uint8_t devminor[8];
+  std::uint8_t prefix[155];
+  std::uint8_t rest[12];
+};
+static_assert(sizeof(TarBlock) == 512 && alignof(TarBlock) == 1);
+static_assert(offsetof(TarBlock, size) == 0x7C && offsetof(TarBlock, checksum) == 0x94);
+static_assert(offsetof(TarBlock, type) == 0x9C && offsetof(TarBlock, magic) == 0x101);
+static_assert(offsetof(TarBlock, uname) == 0x109 && offsetof(TarBlock, prefix) == 0x159);
+
+inline bool is_posix(const TarBlock& block) {
+  return std::memcmp(block.magic, "ustar", 6) == 0;
+}
+inline bool is_gnu(const TarBlock& block) {
+  return std::memcmp(block.magic, "ustar ", 6) == 0;
+}
+
+/// Headers that describe the next entry instead of being one.
+inline bool is_extension_type(std::uint8_t type) {
+  return type == 'x' || type == 'X' || type == 'g' || type == 'L' || type == 'K';
+}
+
+/// `size` rounded up to whole blocks; `size` is below 2^63.
+inline std::uint64_t padded(std::uint64_t size) {
+  return (size + 511) / 512 * 512;
+}
+
+struct TarChecksums {
+  std::uint64_t of_unsigned = 0;
+  std::uint64_t of_signed = 0;  ///< some old writers summed signed bytes
+};
+
+/// Sum of the block with the checksum field read as spaces.
+inline TarChecksums tar_checksums(const TarBlock& block) {
+  std::uint8_t raw[sizeof block];
+  std::memcpy(raw, &block, sizeof raw);
+  std::memset(raw + offsetof(TarBlock, checksum), ' ', sizeof block.checksum);
+  TarChecksums sums;
+  std::int64_t of_signed = 0;
+  for (const std::uint8_t byte : raw) {
+    sums.of_unsigned += byte;
+    of_signed += static_cast<std::int8_t>(byte);
+  }
+  sums.of_signed = static_cast<std::uint64_t>(of_signed);
+  return sums;
+}
+
+/// The value of a numeric field: octal text, or base-256 (first byte 0x80, big-endian value).
+/// Nothing if it is neither, is empty, negative or not below 2^63.
+inline std::optional<std::uint64_t> tar_number(Bytes field) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  std::uint64_t value = 0;
+  if ((field[0] & 0x80) != 0) {
+    if (field[0] != 0x80) return std::nullopt;
+    for (const std::uint8_t byte : field.subspan(1)) {
+      if (value > most >> 8) return std::nullopt;
+      value = value << 8 | byte;
+    }
+    return value;
+  }
+  std::size_t i = 0;
+  while (i < field.size() && field[i] == ' ') ++i;
+  const std::size_t first_digit = i;
+  for (; i < field.size() && field[i] >= '0' && field[i] <= '7'; ++i) {
+    value = value << 3 | static_cast<std::uint64_t>(field[i] - '0');  // 12 digits fit
+  }
+  if (i == first_digit) return std::nullopt;
+  for (; i < field.size(); ++i) {
+    if (field[i] != ' ' && field[i] != 0) return std::nullopt;
+  }
+  return value;
+}
+
+}  // namespace neffld

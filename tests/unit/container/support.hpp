@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Building containers byte by byte, also broken ones.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "neffld/container.hpp"
+#include "tar_block.hpp"
+
+namespace neffld::test {
+
+using Buffer = std::vector<std::uint8_t>;
+
+Buffer bytes_of(std::string_view text);
+PackMember member(std::string name, std::string_view content);
+
+/// `size` bytes that deflate well but not to nothing, the same for the same seed.
+Buffer patterned(std::size_t size, std::uint32_t seed);
+/// Members with text, binary, empty and nested ones.
+std::vector<PackMember> sample_members();
+
+/// Packs or fails the test.
+Buffer pack(const std::vector<PackMember>& members, const PackOptions& options = {});
+
+/// A tar of raw header blocks: each call appends one entry exactly as asked.
+class RawTar {
+ public:
+  /// Changes a header block before its checksum is set.
+  using Tweak = std::function<void(TarBlock&)>;
+
+  RawTar& entry(std::string_view name, std::string_view body, char type = '0',
+                const Tweak& tweak = {});
+  /// A header block alone, with `size` in its size field.
+  RawTar& header(std::string_view name, std::uint64_t size, char type, const Tweak& tweak = {});
+  RawTar& raw(Bytes bytes);
+  RawTar& end();
+  const Buffer& bytes() const { return bytes_; }
+  Buffer& bytes() { return bytes_; }
+
+ private:
+  Buffer bytes_;
+};
+
+/// Sets the checksum of the block at `offset` again.
+void fix_checksum(Buffer& tar, std::size_t offset);
+
+/// A NEFF around `payload`, header filled in, hash right.
+Buffer wrap(Bytes payload);
+
+/// A NEFF whose payload is `tar`, uncompressed.
+inline Buffer wrap_tar(const RawTar& tar) {
+  return wrap(tar.bytes());
+}
+
+/// Parses and expects a refusal; returns it.
+Error refusal(Bytes file, const ContainerOptions& options = {});
+
+/// Overwrites header fields.
+template <class Change>
+void change_header(Buffer& file, Change change) {
+  NeffHeader header;
+  std::memcpy(&header, file.data(), sizeof header);
+  change(header);
+  std::memcpy(file.data(), &header, sizeof header);
+}
+
+/// A folder that is removed with everything in it at the end of the test.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace neffld::test
