@@ -13,6 +13,9 @@
 #else
 #include <stddef.h>
 #include <stdint.h>
+#ifndef __cplusplus
+#include <stdbool.h>
+#endif
 #endif
 
 #ifdef __cplusplus

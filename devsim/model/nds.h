@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * The public face of the device model: machines, devices, files, ioctl and mmap, as a kernel
+ * module or an in-process back end needs them. Everything else in devsim/model is private.
+ *
+ * Results are the driver's own: 0, a negative errno, or a positive residue of a user copy that
+ * faulted (spec 06 section 2).
+ */
+#ifndef NDS_H
+#define NDS_H
+
+#include "neuron_abi/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct nds_machine; /* all devices of one host; owner of the core marks */
+struct nds_device;  /* one accelerator */
+struct nds_file;    /* one open file of a device */
+struct nds_space;
+
+/* Driver generation whose command set is accepted (spec 06 sections 1 and 12.1). */
+enum nds_generation {
+  NDS_GENERATION_2_24 = 0, /* as measured (spec 11) */
+  NDS_GENERATION_2_27 = 1,
+  NDS_GENERATION_2_30 = 2,
+};
+
+/* How odd results of the real driver are answered. */
+enum nds_strictness {
+  NDS_AS_MEASURED = 0, /* positive residues, ignored ring start index: as the real driver */
+  NDS_CLEAN = 1,       /* plain errnos instead; unknown ring handles are refused */
+};
+
+struct nds_config {
+  uint32_t architecture; /* NEURON_ARCH_V2, _V3 or _V4 */
+  uint32_t revision;     /* PCI revision: 0 hardware, 0xF0 emulator, 0xFF QEMU */
+  uint32_t device_index; /* place in the machine, 0..63 */
+  uint64_t hbm_bytes;    /* size of each HBM, 0 = the architecture's */
+  uint32_t pci_domain;
+  enum nds_generation generation;
+  enum nds_strictness strictness;
+};
+
+struct nds_counters {
+  uint64_t live_handles;
+  uint64_t live_device_bytes; /* rounded sizes of live allocations in HBM */
+  uint64_t live_host_bytes;   /* the same in the device's host memory */
+  uint64_t ioctls;
+  uint64_t unknown_ioctls; /* answered -EINVAL because no command matched */
+};
+
+/* Where an mmap goes (spec 06 section 6). */
+struct nds_mapping {
+  struct nds_space* space;
+  uint64_t offset; /* bytes from the start of the space */
+  uint64_t bytes;
+  bool read_only; /* write permission must be stripped silently */
+};
+
+/* 0, -ENOMEM. Destroy the devices first. */
+int nds_machine_create(struct nds_machine** out);
+void nds_machine_destroy(struct nds_machine* machine);
+
+/*
+ * 0, -EINVAL (unknown architecture; hbm_bytes not a page multiple, not larger than the carve-out
+ * or larger than the architecture's; index taken), -ENOMEM.
+ */
+int nds_device_create(struct nds_machine* machine, const struct nds_config* config,
+                      struct nds_device** out);
+/* Every file must have been released. */
+void nds_device_destroy(struct nds_device* device);
+void nds_device_counters(struct nds_device* device, struct nds_counters* out);
+
+/*
+ * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling
+ * process. 0, -EBUSY (16 processes are attached), -ENOMEM.
+ */
+int nds_file_open(struct nds_device* device, int32_t tgid, uint32_t flags, struct nds_file** out);
+/* To be called at every close of every descriptor of the file, before release. */
+void nds_file_flush(struct nds_file* file, int32_t tgid);
+/* The last reference is gone. */
+void nds_file_release(struct nds_file* file);
+
+/* ioctl(2): `command` the full value, `argument` a user address. May run concurrently. */
+long nds_file_ioctl(struct nds_file* file, int32_t tgid, uint32_t command, uint64_t argument);
+
+/* mmap(2) lookup: `offset` in bytes. 0, -EPERM, -EINVAL, -EACCES. */
+int nds_file_mmap(struct nds_file* file, int32_t tgid, uint64_t offset, uint64_t bytes,
+                  struct nds_mapping* out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

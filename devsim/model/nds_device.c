@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* Making and unmaking machines and devices: what the driver's probe does (spec 06 section 5.3). */
+#include "nds_internal.h"
+
+/* Bus addresses of the device's host memory (06 12.6). What is below is the driver's own. */
+#define HOST_FIRST 0x10000000ull
+#define HOST_END 0xF0000000ull
+
+int nds_machine_create(struct nds_machine** out) {
+  struct nds_machine* machine = nds_os_alloc(sizeof *machine);
+
+  if (!machine) return -ENOMEM;
+  nds_mutex_init(&machine->lock);
+  *out = machine;
+  return 0;
+}
+
+void nds_machine_destroy(struct nds_machine* machine) {
+  nds_mutex_destroy(&machine->lock);
+  nds_os_free(machine);
+}
+
+/* The firmware's carve-out is an ordinary chunk at the bottom of the HBM. */
+static int take_carveout(struct nds_device* device, uint32_t index) {
+  struct nds_alloc_request request = {
+      .bytes = NEURON_HBM_CARVEOUT_SIZE,
+      .dram_channel = index,
+      .nc_id = index,
+      .mem_type = NEURON_MEM_NCDEV_DEVICE,
+      .lifespan = NDS_LIFE_DEVICE,
+  };
+  struct nds_chunk* chunk;
+
+  return nds_chunk_alloc(device, &request, &chunk);
+}
+
+static int create_hbm(struct nds_device* device, uint32_t index) {
+  struct nds_hbm* hbm = &device->hbm[index];
+  uint64_t small = NEURON_HBM_SMALL_POOL_SIZE;
+  int error;
+
+  hbm->base = device->profile->hbm_base[index];
+  hbm->bytes = device->config.hbm_bytes;
+  /* A small pool as large as the HBM is dropped (06 5.3). */
+  if (small >= hbm->bytes) small = 0;
+  hbm->space = nds_os_space_create(hbm->bytes);
+  if (!hbm->space) return -ENOMEM;
+  error = nds_pool_init(&hbm->main, hbm->base, hbm->bytes - small);
+  if (error) return error;
+  error = nds_pool_init(&hbm->small, hbm->base + hbm->bytes - small, small);
+  if (error) return error;
+  return take_carveout(device, index);
+}
+
+static int create_memory(struct nds_device* device) {
+  uint32_t index;
+  int error;
+
+  device->host_space = nds_os_space_create(HOST_END);
+  if (!device->host_space) return -ENOMEM;
+  error = nds_pool_init(&device->host_pool, HOST_FIRST, HOST_END - HOST_FIRST);
+  for (index = 0; !error && index < device->profile->hbm_count; index++)
+    error = create_hbm(device, index);
+  return error;
+}
+
+static void destroy_memory(struct nds_device* device) {
+  uint32_t index;
+
+  for (index = 0; index < NDS_MAX_HBMS; index++) {
+    struct nds_hbm* hbm = &device->hbm[index];
+
+    if (hbm->space) nds_os_space_destroy(hbm->space);
+    nds_pool_destroy(&hbm->main);
+    nds_pool_destroy(&hbm->small);
+  }
+  if (device->host_space) nds_os_space_destroy(device->host_space);
+  nds_pool_destroy(&device->host_pool);
+}
+
+static void free_device(struct nds_device* device) {
+  nds_chunk_free_all(device, NDS_LIFE_DEVICE, 0);
+  nds_dma_destroy(device);
+  nds_handle_table_destroy(&device->handles);
+  destroy_memory(device);
+  nds_mutex_destroy(&device->lock);
+  nds_os_free(device);
+}
+
+static bool config_is_valid(const struct nds_config* config, const struct nds_profile* profile) {
+  uint64_t bytes = config->hbm_bytes;
+
+  if (!profile || config->device_index >= NEURON_MAX_DEVICES) return false;
+  if (!bytes) return true;
+  return bytes % NEURON_PAGE_SIZE == 0 && bytes > NEURON_HBM_CARVEOUT_SIZE &&
+         bytes <= profile->hbm_bytes;
+}
+
+/* Enters the device into the machine's table: 0 or -EINVAL if the index is taken. */
+static int join(struct nds_machine* machine, struct nds_device* device) {
+  struct nds_device** place = &machine->devices[device->config.device_index];
+  int error = 0;
+
+  nds_mutex_lock(&machine->lock);
+  if (*place)
+    error = -EINVAL;
+  else
+    *place = device;
+  nds_mutex_unlock(&machine->lock);
+  return error;
+}
+
+int nds_device_create(struct nds_machine* machine, const struct nds_config* config,
+                      struct nds_device** out) {
+  const struct nds_profile* profile = nds_profile_of(config->architecture);
+  struct nds_device* device;
+  int error;
+
+  if (!config_is_valid(config, profile)) return -EINVAL;
+  device = nds_os_alloc(sizeof *device);
+  if (!device) return -ENOMEM;
+  device->machine = machine;
+  device->config = *config;
+  device->profile = profile;
+  if (!device->config.hbm_bytes) device->config.hbm_bytes = profile->hbm_bytes;
+  nds_mutex_init(&device->lock);
+  error = create_memory(device);
+  if (!error) error = nds_dma_init(device);
+  if (!error) error = join(machine, device);
+  if (error) {
+    free_device(device);
+    return error;
+  }
+  *out = device;
+  return 0;
+}
+
+void nds_device_destroy(struct nds_device* device) {
+  struct nds_machine* machine = device->machine;
+
+  nds_mutex_lock(&machine->lock);
+  machine->devices[device->config.device_index] = NULL;
+  nds_mutex_unlock(&machine->lock);
+  free_device(device);
+}
+
+void nds_device_counters(struct nds_device* device, struct nds_counters* out) {
+  nds_mutex_lock(&device->lock);
+  *out = device->counters;
+  out->live_handles = device->handles.live;
+  nds_mutex_unlock(&device->lock);
+}

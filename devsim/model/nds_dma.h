@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * DMA engines and their queues (spec 06 section 4.7). Every queue has a TX and an RX half.
+ */
+#ifndef NDS_DMA_H
+#define NDS_DMA_H
+
+#include "nds_os.h"
+#include "neuron_abi/ioctl.h"
+
+/* One ring of a queue. */
+struct nds_ring {
+  /*
+   * The chunk the driver believes to hold the ring. It may have been freed since: compare the
+   * sequence before use. 0 = no ring.
+   */
+  uint64_t chunk_pa;
+  uint64_t chunk_sequence;
+  bool chunk_host;
+  /* What the hardware was programmed with. */
+  uint64_t base;
+  uint32_t length; /* descriptors; 0 = never initialised */
+  uint32_t head;
+  uint32_t tail;
+};
+
+struct nds_queue {
+  struct nds_ring tx;
+  struct nds_ring rx;
+  int32_t owner; /* process that initialised it, 0 = none */
+};
+
+struct nds_engine {
+  struct nds_queue queue[NEURON_MAX_DMA_QUEUES];
+};
+
+struct nds_dma {
+  nds_mutex_t lock;
+  struct nds_engine* engines; /* as many as the architecture has */
+};
+
+struct nds_device;
+
+/* 0 or -ENOMEM */
+int nds_dma_init(struct nds_device* device);
+void nds_dma_destroy(struct nds_device* device);
+/* Process exit: the rings of its queues are taken away (spec 06 section 2, flush). */
+void nds_dma_drop_process(struct nds_device* device, int32_t tgid);
+/* True for the queues of the driver's own copies. */
+bool nds_dma_is_driver_queue(const struct nds_device* device, uint32_t engine, uint32_t queue);
+/* True if the chunk the ring was initialised with has not been freed. Needs the device lock. */
+bool nds_ring_chunk_lives(struct nds_device* device, const struct nds_ring* ring);
+/* The queue, or NULL if the engine or queue does not exist. Needs the DMA lock. */
+struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint32_t queue);
+
+#endif

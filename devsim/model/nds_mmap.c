@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* mmap lookup (spec 06 section 6). */
+#include "nds_internal.h"
+
+/* Type 19 may be mapped up to the end of the main pool, everything else only as a whole. */
+static bool length_fits(const struct nds_device* device, const struct nds_chunk* chunk,
+                        uint64_t bytes) {
+  uint64_t limit;
+
+  if (chunk->host || chunk->mem_type != NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE)
+    return bytes == chunk->bytes;
+  limit = nds_pool_end(&device->hbm[chunk->hbm].main) - chunk->pa;
+  return bytes > 0 && bytes <= limit;
+}
+
+int nds_file_mmap(struct nds_file* file, int32_t tgid, uint64_t offset, uint64_t bytes,
+                  struct nds_mapping* out) {
+  struct nds_device* device = file->device;
+  const struct nds_chunk* chunk;
+  int error = -EPERM;
+
+  /* The VFS refuses write-only files. */
+  if (file->free_access) return -EACCES;
+  nds_mutex_lock(&device->lock);
+  chunk = nds_chunk_at(&device->chunks, offset);
+  if (chunk && length_fits(device, chunk, bytes)) {
+    /* The mapping starts at the chunk's start, wherever the offset points. */
+    out->space = nds_chunk_space(device, chunk, &out->offset);
+    out->bytes = bytes;
+    out->read_only = chunk->lifespan != NDS_LIFE_DEVICE && chunk->tgid != tgid;
+    error = 0;
+  }
+  nds_mutex_unlock(&device->lock);
+  return error;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* What the in-process host adds to nds.h. */
+#ifndef NDS_USER_H
+#define NDS_USER_H
+
+#include "nds.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Address in this process of a byte of a space: how an mmap of the device is served in-process. */
+void* nds_user_space_address(struct nds_space* space, uint64_t offset);
+
+/*
+ * Where nds_os_log lines go; NULL (the initial value) drops them. Called from any thread. Set it
+ * before the first device is used.
+ */
+void nds_user_set_log(void (*sink)(const char* line));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* nds_os.h for a process: allocation, logging and spaces. */
+#define _GNU_SOURCE
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "nds_os.h"
+#include "nds_user.h"
+#include "nds_user_probe.h"
+
+#define HUGE_PAGE 0x200000ull
+
+/* User memory is probed and copied in turns, so that probing does not evict what it touched. */
+#define PROBE_PIECE 0x200000ull
+
+struct nds_space {
+  uint8_t* bytes;
+  uint64_t size;
+};
+
+static void (*log_sink)(const char* line);
+
+void* nds_os_alloc(size_t bytes) {
+  return calloc(1, bytes);
+}
+
+void nds_os_free(void* memory) {
+  free(memory);
+}
+
+void nds_user_set_log(void (*sink)(const char* line)) {
+  log_sink = sink;
+}
+
+void nds_os_log(const char* format, ...) {
+  char line[256];
+  va_list arguments;
+
+  if (!log_sink) return;
+  va_start(arguments, format);
+  (void)vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  log_sink(line);
+}
+
+/*
+ * Reserved, never committed: 96 GiB of HBM cost address space only. Huge pages cut the page faults
+ * of a load by 512; that is most of its time, because every byte is touched once.
+ */
+struct nds_space* nds_os_space_create(uint64_t bytes) {
+  struct nds_space* space = calloc(1, sizeof *space);
+  void* memory;
+
+  if (!space) return NULL;
+  memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    free(space);
+    return NULL;
+  }
+  if (bytes >= HUGE_PAGE) (void)madvise(memory, bytes, MADV_HUGEPAGE);
+  (void)madvise(memory, bytes, MADV_DONTDUMP);
+  space->bytes = memory;
+  space->size = bytes;
+  return space;
+}
+
+void nds_os_space_destroy(struct nds_space* space) {
+  (void)munmap(space->bytes, space->size);
+  free(space);
+}
+
+void* nds_user_space_address(struct nds_space* space, uint64_t offset) {
+  return space->bytes + offset;
+}
+
+int nds_os_space_read(struct nds_space* space, uint64_t offset, void* to, size_t bytes) {
+  memcpy(to, space->bytes + offset, bytes);
+  return 0;
+}
+
+int nds_os_space_write(struct nds_space* space, uint64_t offset, const void* from, size_t bytes) {
+  memcpy(space->bytes + offset, from, bytes);
+  return 0;
+}
+
+int nds_os_space_fill(struct nds_space* space, uint64_t offset, uint8_t value, uint64_t bytes) {
+  memset(space->bytes + offset, value, bytes);
+  return 0;
+}
+
+int nds_os_space_copy(struct nds_space* to, uint64_t to_offset, struct nds_space* from,
+                      uint64_t from_offset, uint64_t bytes) {
+  memmove(to->bytes + to_offset, from->bytes + from_offset, bytes);
+  return 0;
+}
+
+int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t user, uint64_t bytes,
+                           uint64_t* uncopied) {
+  *uncopied = bytes;
+  while (*uncopied) {
+    uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
+    uint64_t good = nds_user_readable(user, piece);
+
+    memcpy(space->bytes + offset, (const void*)(uintptr_t)user, good);
+    *uncopied -= good;
+    if (good < piece) return 0;
+    user += piece;
+    offset += piece;
+  }
+  return 0;
+}
+
+int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user, uint64_t bytes,
+                         uint64_t* uncopied) {
+  *uncopied = bytes;
+  while (*uncopied) {
+    uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
+    uint64_t good = nds_user_writable(user, piece);
+
+    memcpy((void*)(uintptr_t)user, space->bytes + offset, good);
+    *uncopied -= good;
+    if (good < piece) return 0;
+    user += piece;
+    offset += piece;
+  }
+  return 0;
+}
+
+size_t nds_os_from_user(void* to, uint64_t user, size_t bytes) {
+  size_t good = (size_t)nds_user_readable(user, bytes);
+
+  memcpy(to, (const void*)(uintptr_t)user, good);
+  return bytes - good;
+}
+
+size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes) {
+  size_t good = (size_t)nds_user_writable(user, bytes);
+
+  memcpy((void*)(uintptr_t)user, from, good);
+  return bytes - good;
+}
