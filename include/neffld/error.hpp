@@ -84,15 +84,15 @@ inline tl::unexpected<Error> unsupported(Where where, std::string text) {
 #define NEFFLD_CONCAT(a, b) NEFFLD_CONCAT_(a, b)
 
 /// Returns the error of `expr` from the calling function, or goes on.
-#define NEFFLD_TRY(expr)                                                     \
-  do {                                                                       \
-    if (auto neffld_try = (expr); !neffld_try)                               \
-      return tl::unexpected<::neffld::Error>(std::move(neffld_try.error())); \
+#define NEFFLD_TRY(expr) NEFFLD_TRY_IMPL(NEFFLD_CONCAT(neffld_try_, __COUNTER__), expr)
+#define NEFFLD_TRY_IMPL(tmp, expr)                                                               \
+  do {                                                                                           \
+    if (auto tmp = (expr); !tmp) return tl::unexpected<::neffld::Error>(std::move(tmp.error())); \
   } while (false)
 
 /// Like NEFFLD_TRY, and moves the value into `target` (a declaration or an lvalue).
 #define NEFFLD_ASSIGN(target, expr) \
-  NEFFLD_ASSIGN_IMPL(NEFFLD_CONCAT(neffld_result_, __LINE__), target, expr)
+  NEFFLD_ASSIGN_IMPL(NEFFLD_CONCAT(neffld_result_, __COUNTER__), target, expr)
 #define NEFFLD_ASSIGN_IMPL(tmp, target, expr)                               \
   auto tmp = (expr);                                                        \
   if (!tmp) return tl::unexpected<::neffld::Error>(std::move(tmp.error())); \

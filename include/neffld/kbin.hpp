@@ -36,6 +36,13 @@ std::string_view var_kind_name(VarKind kind);
 
 enum class BackingBuf : std::uint8_t { local = 0, shared = 1, sharded = 2, main = 3 };
 
+/// Which of a subgraph's two scratchpad arenas a `virtual` variable lives in. [ours], the weakest
+/// guess of the placement rules (spec 03 R4; spec 02 section 16.6 pairs them differently), so it is
+/// in this one place: SHARED and MAIN use the shared arena, LOCAL and SHARDED the local one.
+inline bool uses_shared_arena(BackingBuf buffer) {
+  return buffer == BackingBuf::shared || buffer == BackingBuf::main;
+}
+
 /// mem_ref: one variable of the subgraph. Index in Kbin::variables = var_id.
 struct Variable {
   std::string name;
@@ -107,6 +114,16 @@ struct DmaDescriptor {
   std::uint32_t transpose_element_size = 0;           ///< bytes
   std::array<std::uint32_t, 4> transpose_shape = {};  ///< [W,Z,Y,X] of one tile
   AccessPattern from, to;
+  std::optional<std::uint32_t> cce;  ///< index in Kbin::cce; set for fma, add, min and max
+};
+
+/// What a descriptor with compute (fma, add, min, max) has beyond its first source. Kept apart
+/// because such descriptors are rare and the common record must stay small.
+struct CceInfo {
+  std::vector<AccessPattern> extra_sources;  ///< sources 1.. (source 0 is DmaDescriptor::from)
+  std::vector<double> scales;                ///< one per source, source 0 included
+  std::optional<double> constant;            ///< initial value of min and max
+  std::uint32_t constant_dtype = 0;          ///< 0 without a constant
 };
 
 /// One DMA block: what a single trigger moves.
@@ -183,9 +200,11 @@ struct Kbin {
   std::string dir;   ///< folder its files resolve in, "sg00"
   Arch arch = Arch::any;
   std::vector<Variable> variables;   ///< index = var_id
+  std::vector<std::uint32_t> variables_by_name;  ///< var ids in byte-wise order of the names
   std::vector<QueueSet> queue_sets;  ///< ascending name ("kbin order")
   std::vector<DmaBlock> blocks;      ///< top-level `dma`, then engines pe, act, pool, dve, sp
   std::vector<DmaDescriptor> descriptors;
+  std::vector<CceInfo> cce;
   std::array<EngineProgram, engine_count> engines;
   std::vector<ActSet> act_sets;
   std::optional<std::uint32_t> act_semaphore;

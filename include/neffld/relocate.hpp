@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Relocation: a pure function from kbins, plan and addresses to section contents and a ledger
+// (spec 05, design rules 1 and 2).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "neffld/bytes.hpp"
+#include "neffld/error.hpp"
+#include "neffld/kbin.hpp"
+#include "neffld/plan.hpp"
+
+namespace neffld {
+
+/// What kind of field was rewritten, and with what.
+enum class RelocForm : std::uint8_t {
+  opcode,            ///< pseudo opcode -> real opcode (1 byte)
+  var_address,       ///< var-id operand -> device address (8 bytes)
+  queue_register,    ///< queue register address of a WRITE (8 bytes)
+  descriptor_count,  ///< number of descriptors a tail increment publishes (4 bytes)
+  branch_offset,     ///< byte offset of a relative branch (8 bytes)
+  ring_pointer,      ///< descriptor pointer to a placed variable
+  ring_io,           ///< descriptor pointer to an input or output
+  ring_section,      ///< descriptor pointer to a section of the loader (tables, constant block)
+  ring_register,     ///< descriptor pointer to a device register or engine-local memory
+  pointer_cell,      ///< content of a pointer variable
+  table_entry,       ///< element of a dge-table
+};
+inline constexpr std::size_t reloc_form_count = 11;
+std::string_view reloc_form_name(RelocForm form);
+
+/// What a relocated field refers to.
+struct Symbol {
+  enum class Kind : std::uint8_t { none, variable, queue, section, device_register };
+  Kind kind = Kind::none;
+  std::uint32_t index = 0;   ///< var_id, queue set, request index
+  std::uint64_t addend = 0;  ///< bytes behind the symbol; the address of a register
+};
+
+/// The record of the NEFF a relocated field comes from.
+struct SourceRecord {
+  enum class Kind : std::uint8_t { none, slot, descriptor, block, variable };
+  Kind kind = Kind::none;
+  std::uint32_t index = 0;  ///< slot number, descriptor or block index, var_id
+};
+
+/// One patched field. `request` and `offset` say where it lies.
+struct LedgerRow {
+  std::uint64_t offset = 0;  ///< bytes in the section
+  std::uint64_t old_value = 0, new_value = 0;
+  std::uint32_t kbin = 0;
+  std::uint32_t request = 0;
+  std::uint8_t width = 0;  ///< bytes
+  RelocForm form = RelocForm::opcode;
+  Symbol symbol;
+  SourceRecord source;
+};
+
+/// Collects what relocation did: always the counts, the rows when asked to.
+class Ledger {
+ public:
+  explicit Ledger(bool keep_rows = false) : keep_rows_(keep_rows) {}
+  bool keeps_rows() const { return keep_rows_; }
+  void add(const LedgerRow& row) {
+    ++count(row.kbin, row.form);
+    if (keep_rows_) rows_.push_back(row);
+  }
+  /// Number of relocations of one form in one kbin.
+  std::uint64_t count_of(std::uint32_t kbin, RelocForm form) const;
+  std::span<const LedgerRow> rows() const { return rows_; }
+
+ private:
+  std::uint64_t& count(std::uint32_t kbin, RelocForm form) {
+    if (kbin >= counts_.size()) counts_.resize(kbin + 1);
+    return counts_[kbin][static_cast<std::size_t>(form)];
+  }
+  bool keep_rows_;
+  std::vector<std::array<std::uint64_t, reloc_form_count>> counts_;
+  std::vector<LedgerRow> rows_;
+};
+
+/// Device addresses that relocation needs.
+struct Addresses {
+  std::vector<std::uint64_t> sections;  ///< by request index
+  /// Scratchpad page addresses, by physical core.
+  std::map<std::uint32_t, std::vector<std::uint64_t>> scratchpad_pages;
+  /// Inputs and outputs by name; absent names stay templates.
+  std::map<std::string, std::uint64_t, std::less<>> io;
+};
+
+/// Contents of one section, valid during the call only.
+struct SectionContent {
+  std::uint32_t request = 0;
+  Bytes bytes;               ///< from the start of the section
+  bool descriptors = false;  ///< written with the copy-descriptors call
+};
+using SectionSink = std::function<Result<void>(const SectionContent&)>;
+
+/// Produces the contents of every section of a model whose bytes are defined, in the plan's order,
+/// and records each patched field. Uses nothing but its arguments; the kbins stay as they are.
+/// Errors: NRT_INVALID with the record named.
+Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
+                      Ledger& ledger, const SectionSink& sink);
+
+/// What changes when inputs and outputs are bound: the rings of template queue sets (at the
+/// requests added by plan_bound_rings), tables and pointer cells that name an input or output.
+Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
+                            const Addresses& addresses, Ledger& ledger, const SectionSink& sink);
+
+/// One half of a host vring of a template set, before bind.
+struct HostVring {
+  std::uint32_t kbin = 0;
+  const RingPlan* ring = nullptr;
+  bool tx = false;
+  Bytes bytes;  ///< `used` descriptors
+};
+/// Authors the vrings of all template sets with template pointers for unbound variables.
+Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& plan,
+                                    const Addresses& addresses,
+                                    const std::function<Result<void>(const HostVring&)>& sink);
+
+// ---- Instruction pointers (spec 05 A8) ----
+
+enum class IpChange : std::uint32_t { insert = 0, modify = 1, remove = 2 };
+enum class IpSection : std::uint32_t { preamble = 0, postamble = 1, main = 2, function = 3 };
+
+/// kbin_patch row: `count` slots were inserted or removed at byte `offset` of the section.
+struct IpRow {
+  std::uint32_t offset = 0;
+  std::uint32_t count = 0;
+  IpChange change = IpChange::insert;
+  IpSection section = IpSection::main;
+};
+
+/// Maps device instruction pointers of one engine to NEFF instruction numbers (1-based).
+struct IpMap {
+  std::vector<IpRow> rows;
+  std::uint64_t main_offset = 0, main_bytes = 0;  ///< MAIN inside the image
+};
+
+/// The walk of spec 05 A8 over the MAIN rows. `byte_offset` is relative to the image start; error
+/// when it lies outside MAIN.
+Result<std::uint64_t> neff_ip(const IpMap& map, std::uint64_t byte_offset);
+
+/// The IP map of one engine's stream.
+Result<IpMap> build_ip_map(std::span<const Kbin> kbins, const Plan& plan, std::uint32_t kbin_index,
+                           Engine engine);
+
+}  // namespace neffld

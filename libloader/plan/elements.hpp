@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// DMA elements: how an access pattern turns into descriptors (decisions 4, 8, 9, 32).
+//
+// An element is one innermost run of a descriptor; in a transpose it is one matrix element. A run
+// longer than a descriptor can move is cut into pieces that all stay on the element's ring.
+#pragma once
+
+#include <cstdint>
+
+#include "neffld/error.hpp"
+#include "neffld/kbin.hpp"
+#include "neffld/plan.hpp"
+
+namespace neffld {
+
+/// How one descriptor of a block expands.
+struct Expansion {
+  std::uint64_t elements = 0;                  ///< ring elements
+  std::uint64_t pieces = 1;                    ///< descriptor pairs an element takes
+  std::uint64_t from_piece = 0, to_piece = 0;  ///< bytes of a full piece on each side
+};
+Expansion expand(const DmaDescriptor& descriptor);
+
+/// Bytes one descriptor writes.
+std::uint64_t destination_bytes(const DmaDescriptor& descriptor);
+
+/// Descriptor pairs that a laid-down block puts on each of `rings` rings, signals included. Counts
+/// stop at `counter_limit`, which is more than any ring may hold.
+BlockCounter count_block(const Kbin& kbin, const DmaBlock& block, std::uint32_t rings);
+inline constexpr std::uint32_t counter_limit = 1u << 30;
+
+/// 4-byte signals that end a block on every ring: event, semaphore, remote semaphores.
+std::uint64_t block_signals(const DmaBlock& block);
+
+/// Multiplication and addition that stop at `element_limit` instead of wrapping: a hostile pattern
+/// may ask for any count.
+inline constexpr std::uint64_t element_limit = 1ull << 62;
+std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b);
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b);
+
+}  // namespace neffld

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Assembles one engine's instruction image: preamble, lowered stream, postamble (spec 05 A6, A7).
+#pragma once
+
+#include <vector>
+
+#include "neffld/relocate.hpp"
+#include "patcher.hpp"
+
+namespace neffld {
+
+/// Device register addresses of a queue set's rings on one core.
+struct QueueRegisters {
+  const ArchTable& arch;
+  std::uint32_t core = 0;
+
+  /// `reg` is a NEURON_UDMA_* register offset; ring `k` is DMA engine k of the core.
+  std::uint64_t tx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const;
+  std::uint64_t rx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const;
+};
+
+struct ImageInput {
+  const Kbin& kbin;
+  const KbinPlan& planned;
+  const ArchTable& arch;
+  const Addresses& addresses;
+  std::uint32_t kbin_index = 0;
+};
+
+/// The image of one engine. `ip`, if not null, receives the IP map.
+Result<std::vector<std::uint8_t>> assemble_image(const ImageInput& input, Engine engine,
+                                                 Ledger& ledger, IpMap* ip = nullptr);
+
+}  // namespace neffld

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "isa/record.hpp"
+
+namespace neffld::isa {
+namespace {
+
+// Wait and update modes of spec 05 A1.
+constexpr std::uint8_t wait_greater_than = 4;
+constexpr std::uint8_t update_increment = 0x13;
+constexpr std::uint8_t update_decrement = 0x14;
+constexpr std::uint8_t relative_immediate = 3;  // A9 target mode
+constexpr std::uint8_t hint_relative_branch = 2;
+
+Slot make_record(std::uint8_t opcode) {
+  Slot slot{};
+  slot[at_opcode] = opcode;
+  slot[at_word_length] = word_length;
+  return slot;
+}
+
+}  // namespace
+
+bool waits_on_semaphore(std::uint8_t wait_mode) {
+  return wait_mode >= 1 && wait_mode <= 5;
+}
+
+bool updates_semaphore(std::uint8_t update_mode) {
+  // "On complete" modes are the "on read" ones plus 16; register variants fill the even gaps.
+  const std::uint8_t base = update_mode & 0x0F;
+  return update_mode < 0x20 && base >= 3 && base <= 10;
+}
+
+Slot make_write() {
+  Slot slot = make_record(op_write);
+  slot[at_write_size] = 4;
+  return slot;
+}
+
+Slot make_start_gate(Engine engine) {
+  const auto semaphore =
+      static_cast<std::uint8_t>(start_semaphore + static_cast<std::uint8_t>(engine));
+  Slot slot = make_record(op_event_semaphore);
+  slot[at_wait_mode] = wait_greater_than;
+  slot[at_wait_index] = semaphore;
+  slot[at_update_mode] = update_decrement;
+  slot[at_update_index] = semaphore;
+  return slot;
+}
+
+Slot make_done_notify() {
+  Slot slot = make_record(op_notify);
+  slot[at_update_mode] = update_increment;
+  slot[at_update_index] = done_semaphore;
+  return slot;
+}
+
+Slot make_branch() {
+  Slot slot = make_record(op_compare_branch);
+  slot[at_debug_hint] = hint_relative_branch;
+  slot[at_branch_target_mode] = relative_immediate;
+  return slot;
+}
+
+}  // namespace neffld::isa

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "neffld/relocate.hpp"
+
+namespace neffld {
+
+std::string_view reloc_form_name(RelocForm form) {
+  switch (form) {
+    case RelocForm::opcode:
+      return "opcode";
+    case RelocForm::var_address:
+      return "var_address";
+    case RelocForm::queue_register:
+      return "queue_register";
+    case RelocForm::descriptor_count:
+      return "descriptor_count";
+    case RelocForm::branch_offset:
+      return "branch_offset";
+    case RelocForm::ring_pointer:
+      return "ring_pointer";
+    case RelocForm::ring_io:
+      return "ring_io";
+    case RelocForm::ring_section:
+      return "ring_section";
+    case RelocForm::ring_register:
+      return "ring_register";
+    case RelocForm::pointer_cell:
+      return "pointer_cell";
+    case RelocForm::table_entry:
+      return "table_entry";
+  }
+  return "unknown";
+}
+
+std::uint64_t Ledger::count_of(std::uint32_t kbin, RelocForm form) const {
+  return kbin < counts_.size() ? counts_[kbin][static_cast<std::size_t>(form)] : 0;
+}
+
+}  // namespace neffld

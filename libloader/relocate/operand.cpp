@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "operand.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace neffld {
+namespace {
+
+constexpr std::uint8_t marker_variable = 0x10;
+constexpr std::uint8_t marker_table = 0x20;
+
+const Variable* find_kind(const Kbin& kbin, VarKind kind) {
+  const auto found = std::find_if(kbin.variables.begin(), kbin.variables.end(),
+                                  [kind](const Variable& v) { return v.kind == kind; });
+  return found == kbin.variables.end() ? nullptr : &*found;
+}
+
+Result<Operand> decode_variable(const Kbin& kbin, isa::Record record, std::size_t at) {
+  Operand operand{OperandForm::variable, 0, record.u32(at), 0};
+  operand.var_id = record.u16(at + 4) | std::uint32_t{record.u8(at + 6)} << 16;
+  // The compiler writes var_id 0 for the state buffer whatever its id is (spec 05 A3, [ours]).
+  if (operand.var_id == 0 && !kbin.variables.empty() &&
+      kbin.variables[0].kind != VarKind::state_buffer) {
+    if (const Variable* buffer = find_kind(kbin, VarKind::state_buffer)) {
+      operand.var_id = buffer->var_id;
+    }
+  }
+  if (operand.var_id >= kbin.variables.size()) {
+    return invalid(
+        {}, fmt::format("operand at byte 0x{:x} names variable {}, expected an id below {}", at,
+                        operand.var_id, kbin.variables.size()));
+  }
+  const Variable& variable = kbin.variables[operand.var_id];
+  switch (variable.kind) {
+    case VarKind::state_buffer:
+    case VarKind::file:
+    case VarKind::tmp_buf:
+    case VarKind::virtual_buf:
+    case VarKind::remote:
+      return operand;
+    default:
+      break;
+  }
+  return invalid({},
+                 fmt::format("operand at byte 0x{:x} names {} variable {}, expected one that is "
+                             "placed at load",
+                             at, var_kind_name(variable.kind), variable.name));
+}
+
+Result<Operand> decode_table_entry(const Kbin& kbin, isa::Record record, std::size_t at) {
+  Operand operand{OperandForm::table_entry, 0, record.u32(at), record.u16(at + 4)};
+  const Variable* table = find_kind(kbin, VarKind::dge_table);
+  const std::size_t entries = table ? table->list.size() : 0;
+  if (operand.table_index >= entries) {
+    return invalid({}, fmt::format("operand at byte 0x{:x} names entry {} of a dge-table with {} "
+                                   "entries",
+                                   at, operand.table_index, entries));
+  }
+  operand.var_id = table->list[operand.table_index];
+  return operand;
+}
+
+/// Signed extent of a strided walk relative to its start. Steps have 33 bits and counts 16, so 64
+/// bits hold every sum.
+struct Extent {
+  std::int64_t low = 0, high = 0;
+  void add(std::int64_t step, std::uint64_t count) {
+    const std::int64_t reach = step * static_cast<std::int64_t>(count - 1);
+    (reach < 0 ? low : high) += reach;
+  }
+};
+
+Result<void> check_state_buffer(const Kbin& kbin, const ArchTable& arch, const Operand& operand,
+                                const Reach& reach) {
+  const auto stride = static_cast<std::int64_t>(arch.sbuf_partition_stride);
+  Extent partitions, bytes;
+  for (std::size_t i = 0; i < reach.steps.size(); ++i) {
+    if (reach.counts[i] == 1) continue;
+    if (reach.steps[i] % stride == 0) {
+      partitions.add(reach.steps[i] / stride, reach.counts[i]);
+    } else {
+      bytes.add(reach.steps[i], reach.counts[i]);
+    }
+  }
+  const auto start = static_cast<std::int64_t>(operand.offset);
+  const std::uint64_t limit =
+      kbin.carveouts.empty() ? arch.sbuf_partition_bytes : kbin.carveouts.front().offset;
+  const std::int64_t first_byte = start % stride + bytes.low;
+  const std::int64_t last_byte = start % stride + bytes.high + static_cast<std::int64_t>(reach.run);
+  const std::int64_t first_partition = start / stride + partitions.low;
+  const std::int64_t last_partition = start / stride + partitions.high;
+  if (first_byte >= 0 && last_byte <= static_cast<std::int64_t>(limit) && first_partition >= 0 &&
+      last_partition < static_cast<std::int64_t>(arch.sbuf_partitions)) {
+    return {};
+  }
+  return invalid({}, fmt::format("transfer of the state buffer from offset 0x{:x} leaves its "
+                                 "partitions (0x{:x} bytes each, {} partitions)",
+                                 operand.offset, limit, arch.sbuf_partitions));
+}
+
+}  // namespace
+
+Result<Operand> decode_operand(const Kbin& kbin, isa::Record record, std::size_t offset_in_slot) {
+  const std::uint8_t marker = record.u8(offset_in_slot + 7);
+  if ((marker & 0xFC) == marker_variable) return decode_variable(kbin, record, offset_in_slot);
+  if (marker == marker_table) return decode_table_entry(kbin, record, offset_in_slot);
+  return unsupported({}, fmt::format("operand at byte 0x{:x} has marker 0x{:02x}, expected 0x10 "
+                                     "(variable) or 0x20 (dge-table entry)",
+                                     offset_in_slot, marker));
+}
+
+Result<void> check_reach(const Kbin& kbin, const ArchTable& arch, const Operand& operand,
+                         const Reach& reach) {
+  const Variable& variable = kbin.variables[operand.var_id];
+  if (reach.counts[0] == 0 || reach.counts[1] == 0 || reach.run == 0) {
+    return invalid({}, "transfer of no bytes: a count is 0");
+  }
+  if (variable.kind == VarKind::state_buffer) {
+    return check_state_buffer(kbin, arch, operand, reach);
+  }
+  Extent extent;
+  for (std::size_t i = 0; i < reach.steps.size(); ++i) extent.add(reach.steps[i], reach.counts[i]);
+  const auto start = static_cast<std::int64_t>(operand.offset);
+  const std::int64_t end = start + extent.high + static_cast<std::int64_t>(reach.run);
+  if (start + extent.low >= 0 && static_cast<std::uint64_t>(end) <= variable.size) return {};
+  return invalid({},
+                 fmt::format("invalid offset in {}, {} < ({} + {})", variable.name, variable.size,
+                             operand.offset, static_cast<std::uint64_t>(extent.high) + reach.run));
+}
+
+}  // namespace neffld

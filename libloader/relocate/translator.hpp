@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The instruction translator: one pass over a stream that checks every record and lowers the pseudo
+// ones (spec 05 A4-A7). The same classification serves planning (sizes) and relocation (bytes).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/record.hpp"
+#include "neffld/error.hpp"
+#include "neffld/kbin.hpp"
+#include "neffld/plan.hpp"
+#include "operand.hpp"
+
+namespace neffld {
+
+/// Finds queue sets and DMA blocks by what a trigger record says (spec 04 section 2.2 step 4).
+class QueueLookup {
+ public:
+  /// Error: a block id that occurs twice in one ring instance and function.
+  static Result<QueueLookup> build(const Kbin& kbin);
+
+  struct Instance {
+    std::uint32_t queue_set = 0, instance = 0;
+  };
+  /// `name` is a queue set (its first instance) or a ring instance.
+  std::optional<Instance> find(std::string_view name) const;
+  /// Index of the block in Kbin::blocks.
+  std::optional<std::uint32_t> find_block(Instance instance, std::uint32_t block_id) const;
+
+ private:
+  static std::uint64_t key(Instance instance, std::uint32_t block_id);
+  std::unordered_map<std::string_view, Instance> instances_;
+  std::unordered_map<std::uint64_t, std::uint32_t> blocks_;
+};
+
+/// A D4 record, decoded and checked.
+struct DirectTransfer {
+  Operand source, destination;
+  std::uint64_t elements = 0, source_bytes = 0;
+};
+
+/// Checks the records of one engine's stream.
+class RecordChecker {
+ public:
+  RecordChecker(const Kbin& kbin, const ArchTable& arch, Engine engine);
+
+  /// What the translator does with the record; every refusal names the slot.
+  Result<isa::Treatment> check(isa::Record record, std::uint64_t slot) const;
+
+  /// The queue set a C1 or C2 names; must belong to this engine and own rings.
+  Result<QueueLookup::Instance> queue_of(isa::Record record, std::uint64_t slot,
+                                         const QueueLookup& lookup) const;
+  /// The block a C1 names.
+  Result<std::uint32_t> block_of(isa::Record record, std::uint64_t slot,
+                                 const QueueLookup& lookup) const;
+  Result<DirectTransfer> transfer_of(isa::Record record, std::uint64_t slot) const;
+  /// The operand of a CD or CE.
+  Result<Operand> tensor_operand(isa::Record record, std::uint64_t slot) const;
+
+  /// Adds member and slot to an error.
+  Error place(Error error, std::uint64_t slot) const;
+
+ private:
+  Result<void> check_semaphores(isa::Record record) const;
+  Result<isa::Treatment> check_unplaced(isa::Record record) const;
+  Result<DirectTransfer> transfer_unplaced(isa::Record record) const;
+  Result<Operand> tensor_operand_unplaced(isa::Record record) const;
+
+  const Kbin& kbin_;
+  const ArchTable& arch_;
+  Engine engine_;
+  const QueueSet* dynamic_queue_ = nullptr;
+  std::uint32_t dynamic_queue_count_ = 0;
+};
+
+/// Slots one source record becomes. `rings` is the number of queues of a C1's or C2's queue set.
+std::uint64_t lowered_slots(isa::Treatment treatment, std::uint32_t rings);
+
+}  // namespace neffld

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// Rings of the model's queue sets: static ones at load, templates once inputs and outputs are bound
+// (spec 04 sections 5, 6 and 8; decisions 3, 21, 33).
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "block_author.hpp"
+#include "builders.hpp"
+#include "neuron_abi/ioctl.h"
+#include "neuron_abi/udma.h"
+
+namespace neffld {
+namespace {
+
+std::string ring_owner(const Kbin& kbin, const RingPlan& ring, std::string_view side) {
+  return fmt::format("ring {}.{}.{} {}", kbin.queue_sets[ring.queue_set].name, ring.instance,
+                     ring.k, side);
+}
+
+void add_ring(PlanContext& context, std::uint32_t number) {
+  RingPlan& ring = context.out().rings[number];
+  const std::uint64_t bytes = std::uint64_t{NEURON_UDMA_DESC_SIZE} * ring.allocated;
+  ring.tx_request = context.add(SectionKind::ring_tx, number, bytes, NEURON_RING_BASE_ALIGN,
+                                MemCategory::dma_rings, ring_owner(context.kbin(), ring, "tx"));
+  ring.rx_request = context.add(SectionKind::ring_rx, number, bytes, NEURON_RING_BASE_ALIGN,
+                                MemCategory::dma_rings, ring_owner(context.kbin(), ring, "rx"));
+}
+
+/// Host memory for all rings of one instance of a queue set: every ring's TX half, then its RX
+/// half.
+class RingGroup {
+ public:
+  explicit RingGroup(std::span<const RingPlan> rings) : rings_(rings) {
+    std::uint64_t bytes = 0;
+    for (const RingPlan& ring : rings) bytes += 2 * half_bytes(ring);
+    // Every byte is written: descriptors by the author, the slack behind them below.
+    memory_ = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
+    std::uint8_t* next = memory_.get();
+    for (const RingPlan& ring : rings) {
+      halves_.push_back({next, half_bytes(ring)});
+      halves_.push_back({next + half_bytes(ring), half_bytes(ring)});
+      next += 2 * half_bytes(ring);
+      clear_slack(ring, halves_[halves_.size() - 2]);
+      clear_slack(ring, halves_.back());
+    }
+  }
+  MutableBytes tx(std::size_t i) const { return halves_[2 * i]; }
+  MutableBytes rx(std::size_t i) const { return halves_[2 * i + 1]; }
+  std::span<const RingPlan> rings() const { return rings_; }
+
+ private:
+  static std::uint64_t half_bytes(const RingPlan& ring) {
+    return std::uint64_t{NEURON_UDMA_DESC_SIZE} * ring.allocated;
+  }
+  static void clear_slack(const RingPlan& ring, MutableBytes half) {
+    const std::uint64_t used = std::uint64_t{NEURON_UDMA_DESC_SIZE} * ring.used;
+    std::fill(half.begin() + static_cast<std::ptrdiff_t>(used), half.end(), std::uint8_t{0});
+  }
+  std::span<const RingPlan> rings_;
+  std::unique_ptr<std::uint8_t[]> memory_;
+  std::vector<MutableBytes> halves_;
+};
+
+/// Authors one instance of a queue set into host memory.
+Result<void> author_group(const EmitContext& context, std::span<const PointerBase> bases,
+                          std::span<const std::uint32_t> blocks, const RingGroup& group) {
+  const KbinPlan& planned = context.planned();
+  const auto sibling = context.plan.kbins.size() == 2 ? 1 - context.kbin_index : context.kbin_index;
+  const BlockAuthor author{context.kbin(),
+                           context.arch,
+                           planned.core,
+                           context.plan.kbins[sibling].core,
+                           planned.constant_block,
+                           context.signal_source(),
+                           bases};
+  std::vector<RingWriter> writers;
+  writers.reserve(group.rings().size());
+  constexpr std::uint32_t no_request = 0xFFFF'FFFF;  // a host vring has no section on the device
+  for (std::size_t i = 0; i < group.rings().size(); ++i) {
+    const RingPlan& ring = group.rings()[i];
+    writers.emplace_back(context.patcher(group.tx(i), ring.tx_request.value_or(no_request)),
+                         context.patcher(group.rx(i), ring.rx_request.value_or(no_request)),
+                         context.arch.caps.strong_order_writes);
+  }
+  for (const std::uint32_t block : blocks) {
+    if (auto result = author.lay_down(block, writers); !result) {
+      Error error = std::move(result.error());
+      error.where = {context.kbin().name,
+                     context.kbin().queue_sets[context.kbin().blocks[block].queue_set].name,
+                     context.kbin().blocks[block].id, std::nullopt};
+      return tl::unexpected<Error>(std::move(error));
+    }
+  }
+  for (std::size_t i = 0; i < writers.size(); ++i) {
+    const RingPlan& ring = group.rings()[i];
+    if (writers[i].used() == ring.used) continue;
+    return invalid(
+        {.member = context.kbin().name, .path = ring_owner(context.kbin(), ring, "tx")},
+        fmt::format("ring holds {} descriptors, {} were planned", writers[i].used(), ring.used));
+  }
+  return {};
+}
+
+/// Calls `use` with the authored rings of every instance of every set that `wanted` selects.
+template <class Wanted, class Use>
+Result<void> for_each_group(const EmitContext& context, Wanted wanted, Use use) {
+  NEFFLD_ASSIGN(const std::vector<PointerBase> bases,
+                pointer_bases(context.kbin(), context.planned(), context.addresses));
+  for (const QueueSetPlan& set : context.planned().queue_sets) {
+    if (set.ring_count == 0 || !wanted(set)) continue;
+    const auto per_instance =
+        static_cast<std::uint32_t>(set.ring_count / set.triggered_blocks.size());
+    for (std::size_t instance = 0; instance < set.triggered_blocks.size(); ++instance) {
+      const RingGroup group(std::span(context.planned().rings)
+                                .subspan(set.first_ring + instance * per_instance, per_instance));
+      NEFFLD_TRY(author_group(context, bases, set.triggered_blocks[instance], group));
+      NEFFLD_TRY(use(group));
+    }
+  }
+  return {};
+}
+
+/// Hands the rings of a group to the sink, ring by ring, TX then RX.
+Result<void> emit_group(const EmitContext& context, const RingGroup& group) {
+  for (std::size_t i = 0; i < group.rings().size(); ++i) {
+    const RingPlan& ring = group.rings()[i];
+    if (ring.allocated == 0) continue;
+    NEFFLD_TRY(context.sink({*ring.tx_request, group.tx(i), true}));
+    NEFFLD_TRY(context.sink({*ring.rx_request, group.rx(i), true}));
+  }
+  return {};
+}
+
+Result<void> plan_rings_of(PlanContext& context, bool templates) {
+  for (std::uint32_t number = 0; number < context.out().rings.size(); ++number) {
+    const RingPlan& ring = context.out().rings[number];
+    const QueueSetPlan& set = context.out().queue_sets[ring.queue_set];
+    if (set.is_template == templates && ring.allocated != 0) add_ring(context, number);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> plan_static_rings(PlanContext& context) {
+  return plan_rings_of(context, false);
+}
+
+Result<void> emit_static_rings(const EmitContext& context) {
+  return for_each_group(
+      context, [](const QueueSetPlan& set) { return !set.is_template; },
+      [&](const RingGroup& group) { return emit_group(context, group); });
+}
+
+Result<void> emit_bound_rings(const EmitContext& context) {
+  return for_each_group(
+      context, [](const QueueSetPlan& set) { return set.is_template; },
+      [&](const RingGroup& group) { return emit_group(context, group); });
+}
+
+Result<std::uint32_t> plan_bound_rings(std::span<const Kbin> kbins, Plan& plan) {
+  return guarded([&]() -> Result<std::uint32_t> {
+    const PlanOptions options;
+    const std::size_t before = plan.requests.size();
+    for (std::uint32_t i = 0; i < kbins.size(); ++i) {
+      PlanContext context{kbins, options, arch_table(plan.arch), plan, i};
+      NEFFLD_TRY(plan_rings_of(context, true));
+    }
+    return static_cast<std::uint32_t>(plan.requests.size() - before);
+  });
+}
+
+Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& plan,
+                                    const Addresses& addresses,
+                                    const std::function<Result<void>(const HostVring&)>& sink) {
+  return guarded([&]() -> Result<void> {
+    Addresses unbound = addresses;
+    unbound.io.clear();
+    Ledger ledger;
+    const SectionSink no_sections;
+    for (std::uint32_t i = 0; i < kbins.size(); ++i) {
+      const EmitContext context{kbins,       plan, arch_table(plan.arch), unbound, ledger,
+                                no_sections, i};
+      NEFFLD_TRY(for_each_group(
+          context, [](const QueueSetPlan& set) { return set.is_template; },
+          [&](const RingGroup& group) -> Result<void> {
+            for (std::size_t r = 0; r < group.rings().size(); ++r) {
+              const RingPlan& ring = group.rings()[r];
+              const std::size_t used = std::size_t{NEURON_UDMA_DESC_SIZE} * ring.used;
+              NEFFLD_TRY(sink({i, &ring, true, group.tx(r).first(used)}));
+              NEFFLD_TRY(sink({i, &ring, false, group.rx(r).first(used)}));
+            }
+            return {};
+          }));
+    }
+    return {};
+  });
+}
+
+}  // namespace neffld
