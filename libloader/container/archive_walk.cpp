@@ -69,8 +69,8 @@ Result<ArchiveReader> open_tar(Bytes tar) {
 
 class Walk {
  public:
-  Walk(Bytes tar, archive* reader, const ContainerLimits& limits, ContainerFacts& facts)
-      : tar_(tar), reader_(reader), limits_(limits), facts_(facts) {}
+  Walk(Bytes tar, const ContainerLimits& limits, ContainerFacts& facts)
+      : tar_(tar), limits_(limits), facts_(facts) {}
 
   Result<MemberTable> run() {
     TarVariant variant = TarVariant::v7;
@@ -96,21 +96,32 @@ class Walk {
                 fmt::format("the archive has more than {} entries, the limit", limits_.members));
   }
 
+  /// libarchive's next header. It is opened only when the first header has passed the strict
+  /// reading: opening already judges that header, and only says "unrecognized".
+  Result<int> next_header(archive_entry*& seen) {
+    if (!reader_) {
+      NEFFLD_ASSIGN(reader_, open_tar(tar_));
+    }
+    return archive_read_next_header(reader_.get(), &seen);
+  }
+
   /// Lets libarchive read the same entry and insists on agreement: RETRY and WARN, which it
   /// returns for damage it worked around, are failures.
   Result<void> read_header(const TarEntry& entry) {
     archive_entry* seen = nullptr;
-    if (archive_read_next_header(reader_, &seen) != ARCHIVE_OK) {
-      return library_error(reader_, at(entry), "failure while reading NEFF metadata:");
+    NEFFLD_ASSIGN(const int code, next_header(seen));
+    if (code != ARCHIVE_OK) {
+      return library_error(reader_.get(), at(entry), "failure while reading NEFF metadata:");
     }
     const char* name = archive_entry_pathname(seen);
     const auto type = archive_entry_filetype(seen);
-    const bool agrees =
-        archive_read_header_position(reader_) == static_cast<std::int64_t>(entry.header_offset) &&
-        name != nullptr && entry.name == name &&
-        archive_entry_size(seen) == static_cast<std::int64_t>(entry.size) &&
-        archive_entry_sparse_count(seen) == 0 && archive_entry_hardlink(seen) == nullptr &&
-        type == (entry.directory ? AE_IFDIR : AE_IFREG);
+    const bool agrees = archive_read_header_position(reader_.get()) ==
+                            static_cast<std::int64_t>(entry.header_offset) &&
+                        name != nullptr && entry.name == name &&
+                        archive_entry_size(seen) == static_cast<std::int64_t>(entry.size) &&
+                        archive_entry_sparse_count(seen) == 0 &&
+                        archive_entry_hardlink(seen) == nullptr &&
+                        type == (entry.directory ? AE_IFDIR : AE_IFREG);
     if (agrees) return {};
     return invalid(at(entry),
                    fmt::format("failure while reading NEFF metadata: ambiguous tar header, a "
@@ -126,8 +137,9 @@ class Walk {
     const void* block = nullptr;
     std::size_t size = 0;
     std::int64_t position = 0;
-    if (archive_read_data_block(reader_, &block, &size, &position) != ARCHIVE_OK) {
-      return library_error(reader_, at(entry), "(open NEFF) failure while reading the member:");
+    if (archive_read_data_block(reader_.get(), &block, &size, &position) != ARCHIVE_OK) {
+      return library_error(reader_.get(), at(entry),
+                           "(open NEFF) failure while reading the member:");
     }
     if (block != expected.data() || size != expected.size() || position != 0) {
       return invalid(at(entry),
@@ -143,11 +155,11 @@ class Walk {
     if (!(entry.directory && name.empty())) {
       if (const auto problem = name_problem(name)) return invalid(at(entry), *problem);
     }
-    NEFFLD_TRY(read_header(entry));
-    if (entry.directory) return {};
-    if (name.ends_with('/')) {
+    if (!entry.directory && name.ends_with('/')) {
       return invalid(at(entry), "a regular file has the name of a directory");
     }
+    NEFFLD_TRY(read_header(entry));
+    if (entry.directory) return {};
     if (name.ends_with(dropped_suffix)) {
       ++facts_.skipped_members;
       return {};
@@ -160,8 +172,9 @@ class Walk {
 
   Result<void> expect_end() {
     archive_entry* seen = nullptr;
-    if (archive_read_next_header(reader_, &seen) == ARCHIVE_EOF) return {};
-    return library_error(reader_, Where{"", "tar end", std::nullopt, std::nullopt},
+    NEFFLD_ASSIGN(const int code, next_header(seen));
+    if (code == ARCHIVE_EOF) return {};
+    return library_error(reader_.get(), Where{"", "tar end", std::nullopt, std::nullopt},
                          "failure while reading NEFF metadata:");
   }
 
@@ -176,7 +189,7 @@ class Walk {
   }
 
   Bytes tar_;
-  archive* reader_;
+  ArchiveReader reader_;
   const ContainerLimits& limits_;
   ContainerFacts& facts_;
   MemberTable table_;
@@ -187,8 +200,7 @@ class Walk {
 Result<MemberTable> walk_archive(Bytes tar, const ContainerLimits& limits, ContainerFacts& facts) {
   if (tar.empty()) return invalid({}, "Failed to open NEFF: the archive is empty, 0 bytes");
   const Utf8Locale locale;
-  NEFFLD_ASSIGN(const ArchiveReader reader, open_tar(tar));
-  return Walk(tar, reader.get(), limits, facts).run();
+  return Walk(tar, limits, facts).run();
 }
 
 }  // namespace neffld

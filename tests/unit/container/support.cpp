@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <random>
@@ -32,11 +33,14 @@ Buffer patterned(std::size_t size, std::uint32_t seed) {
 }
 
 std::vector<PackMember> sample_members() {
-  return {
-      member("kelf-0.json", "{\"graphs\": []}"),           member("neff.json", "{\"nodes\": []}"),
-      {"sg00/PE0.bin", patterned(64 * 300, 1), false},     member("sg00/SP0.bin", ""),
-      {"sg00/const.npy", patterned(100'000, 2), false},    member("sg00/def.json", "{}"),
-      {"sg00/deep/er/table.bin", patterned(513, 3), false}};
+  std::vector<PackMember> members = {member("kelf-0.json", "{\"graphs\": []}"),
+                                     member("neff.json", "{\"nodes\": []}"),
+                                     member("sg00/SP0.bin", ""), member("sg00/def.json", "{}")};
+  members.push_back({"sg00/PE0.bin", patterned(64 * 300, 1), false});
+  members.push_back({"sg00/const.npy", patterned(100'000, 2), false});
+  members.push_back({"sg00/deep/er/table.bin", patterned(513, 3), false});
+  std::ranges::sort(members, {}, &PackMember::name);
+  return members;
 }
 
 Buffer pack(const std::vector<PackMember>& members, const PackOptions& options) {
@@ -108,6 +112,37 @@ Error refusal(Bytes file, const ContainerOptions& options) {
   REQUIRE_FALSE(parsed);
   CHECK_FALSE(parsed.error().text.empty());
   return parsed.error();
+}
+
+FlipCount flip_bits(Buffer& file, std::size_t begin, std::size_t end, unsigned count,
+                    bool verify_hash) {
+  const Buffer original = file;
+  const auto whole = parse_container(original);
+  REQUIRE(whole);
+  const auto same = [](const Member& a, const Member& b) {
+    return a.name == b.name && std::ranges::equal(a.bytes, b.bytes);
+  };
+  ContainerOptions options;
+  options.verify_hash = verify_hash;
+  std::mt19937 random(20'240);
+  std::uniform_int_distribution<std::size_t> place(begin, end - 1);
+  FlipCount counted;
+  for (unsigned i = 0; i < count; ++i) {
+    const std::size_t at = place(random);
+    const auto bit = static_cast<std::uint8_t>(1u << random() % 8);
+    file[at] ^= bit;
+    const auto parsed = parse_container(file, options);
+    if (!parsed) {
+      ++counted.refused;
+      if (parsed.error().error_class == ErrorClass::resource) FAIL(to_sentence(parsed.error()));
+    } else if (std::ranges::equal(parsed->members(), whole->members(), same)) {
+      ++counted.harmless;
+    } else {
+      ++counted.wrong;
+    }
+    file[at] ^= bit;
+  }
+  return counted;
 }
 
 ScratchFolder::ScratchFolder() {

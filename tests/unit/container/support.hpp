@@ -18,7 +18,7 @@ PackMember member(std::string name, std::string_view content);
 
 /// `size` bytes that deflate well but not to nothing, the same for the same seed.
 Buffer patterned(std::size_t size, std::uint32_t seed);
-/// Members with text, binary, empty and nested ones.
+/// Members with text, binary, empty and nested ones, byte-wise ascending.
 std::vector<PackMember> sample_members();
 
 /// Packs or fails the test.
@@ -65,6 +65,19 @@ void change_header(Buffer& file, Change change) {
   change(header);
   std::memcpy(file.data(), &header, sizeof header);
 }
+
+/// What became of many damaged copies of one file.
+struct FlipCount {
+  unsigned refused = 0;
+  unsigned harmless = 0;  ///< accepted with every member unchanged
+  unsigned wrong = 0;     ///< accepted with other bytes
+};
+
+/// Flips `count` random bits of `file`, one at a time, in [begin, end), and parses each copy.
+/// Deflate has redundant codings: a changed match distance may copy the same bytes from another
+/// place. Such a copy inflates to the same archive, and only the header hash can tell.
+FlipCount flip_bits(Buffer& file, std::size_t begin, std::size_t end, unsigned count,
+                    bool verify_hash);
 
 /// A folder that is removed with everything in it at the end of the test.
 class ScratchFolder {
