@@ -13,6 +13,8 @@ namespace neffld {
 namespace {
 
 constexpr std::size_t stored_block_bytes = 65535;
+/// libarchive's gzip filter counts the bytes of one write in 32 bits.
+constexpr std::size_t write_step = std::size_t{1} << 30;
 
 template <class T>
 void append_le(std::vector<std::uint8_t>& out, T value) {
@@ -45,6 +47,16 @@ la_ssize_t append_output(archive* writer, void* context, const void* data, std::
   }
 }
 
+bool write_pieces(archive* writer, Bytes bytes) {
+  while (!bytes.empty()) {
+    const Bytes piece = bytes.first(std::min(bytes.size(), write_step));
+    const la_ssize_t written = archive_write_data(writer, piece.data(), piece.size());
+    if (written != static_cast<la_ssize_t>(piece.size())) return false;
+    bytes = bytes.subspan(piece.size());
+  }
+  return true;
+}
+
 /// Writes `tar` through libarchive's gzip filter; false leaves the reason in `writer`.
 bool compress(archive* writer, Bytes tar, std::vector<std::uint8_t>& out) {
   const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
@@ -57,9 +69,7 @@ bool compress(archive* writer, Bytes tar, std::vector<std::uint8_t>& out) {
          archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr) == ARCHIVE_OK &&
          archive_write_set_bytes_per_block(writer, 0) == ARCHIVE_OK &&
          archive_write_open(writer, &out, nullptr, append_output, nullptr) == ARCHIVE_OK &&
-         archive_write_header(writer, entry.get()) == ARCHIVE_OK &&
-         archive_write_data(writer, tar.data(), tar.size()) ==
-             static_cast<la_ssize_t>(tar.size()) &&
+         archive_write_header(writer, entry.get()) == ARCHIVE_OK && write_pieces(writer, tar) &&
          archive_write_close(writer) == ARCHIVE_OK;
 }
 

@@ -58,17 +58,18 @@ struct TarChecksums {
 
 /// Sum of the block with the checksum field read as spaces.
 inline TarChecksums tar_checksums(const TarBlock& block) {
-  std::uint8_t raw[sizeof block];
-  std::memcpy(raw, &block, sizeof raw);
-  std::memset(raw + offsetof(TarBlock, checksum), ' ', sizeof block.checksum);
-  TarChecksums sums;
-  std::int64_t of_signed = 0;
-  for (const std::uint8_t byte : raw) {
-    sums.of_unsigned += byte;
-    of_signed += static_cast<std::int8_t>(byte);
-  }
-  sums.of_signed = static_cast<std::uint64_t>(of_signed);
-  return sums;
+  constexpr std::size_t field = offsetof(TarBlock, checksum), width = sizeof block.checksum;
+  const auto* raw = reinterpret_cast<const std::uint8_t*>(&block);
+  std::uint32_t sum = width * ' ', high_bits = 0;
+  const auto add = [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += raw[i];
+      high_bits += raw[i] >> 7;
+    }
+  };
+  add(0, field);
+  add(field + width, sizeof block);
+  return {sum, sum - std::uint64_t{256} * high_bits};
 }
 
 /// The value of a numeric field: octal text, or base-256 (first byte 0x80, big-endian value).

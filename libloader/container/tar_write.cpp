@@ -25,7 +25,7 @@ tl::unexpected<Error> unrepresentable(std::string_view name, std::string text) {
 }
 
 void put_text(MutableBytes field, std::string_view text) {
-  std::memcpy(field.data(), text.data(), std::min(text.size(), field.size()));
+  std::copy_n(text.data(), std::min(text.size(), field.size()), field.data());
 }
 
 /// Octal digits and a NUL; false if the value needs more digits.

@@ -2,6 +2,7 @@
 // Reading and writing whole files: each failure has its own sentence (pain P17, P18).
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,7 +30,7 @@ std::string reason(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("missing, folder, empty, pipe and forbidden files are told apart") {
+TEST_CASE("missing files, folders, empty files and pipes are told apart") {
   const ScratchFolder scratch;
   fs::create_directories(scratch.path("folder"));
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
@@ -43,13 +44,26 @@ TEST_CASE("missing, folder, empty, pipe and forbidden files are told apart") {
   CHECK_THAT(reason(scratch.path("absent")), Contains("does not exist"));
   CHECK_THAT(reason(scratch.path("folder")), Contains("is a folder"));
   CHECK_THAT(reason(scratch.path("empty")), Contains("is empty"));
-  if (geteuid() == 0) {
-    WARN("skipped: permission check, because root may read everything");
-  } else {
-    REQUIRE(write_file(scratch.path("secret"), as_bytes("x")));
-    fs::permissions(scratch.path("secret"), fs::perms::none);
-    CHECK_THAT(reason(scratch.path("secret")), Contains("permission denied"));
+}
+
+TEST_CASE("a file that may not be read is refused as such") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("secret");
+  REQUIRE(write_file(path, as_bytes("x")));
+  fs::permissions(path, fs::perms::none);
+  // In a child, because root may read everything and must become somebody else first.
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);
+    const auto read = read_file(path);
+    const bool denied = !read && read.error().error_class == ErrorClass::file &&
+                        read.error().text.find("permission denied") != std::string::npos;
+    _exit(denied ? 0 : 1);
   }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("files are written whole, replaced, and leave nothing else behind") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The gzip member: header fields, trailer, padding, a second member (spec 01 section 5.1).
 #include <isa-l/crc.h>
+#include <sys/mman.h>
 
 #include <catch2/catch.hpp>
 
@@ -163,6 +164,22 @@ TEST_CASE("a payload that compresses far better than real ones still fits: the a
   CHECK(inflated->size == zeros.size());
   CHECK(inflated->arena.bytes().size() == zeros.size());
   CHECK(std::memcmp(inflated->arena.bytes().data(), zeros.data(), zeros.size()) == 0);
+}
+
+// Hidden: takes 4 GiB of memory and several seconds; run it with "[large]".
+TEST_CASE("more than 4 GiB pass through writer and reader whole", "[.][large]") {
+  const std::size_t size = (std::size_t{4} << 30) + 12'345;
+  void* raw = mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(raw != MAP_FAILED);
+  const auto gzip = gzip_deflate({static_cast<std::uint8_t*>(raw), size});
+  munmap(raw, size);
+  REQUIRE(gzip);
+  const auto inflated = inflate_payload(*gzip, size);
+  REQUIRE(inflated);
+  CHECK(inflated->size == size);
+  const auto limited = inflate_payload(*gzip, size - 1);
+  REQUIRE_FALSE(limited);
+  CHECK(limited.error().status == Status::resource);
 }
 
 TEST_CASE("the inflated size limit is a resource error and holds to the byte") {
