@@ -31,7 +31,7 @@ class DmaReader {
   void read_descriptors(JsonCursor& cursor, DmaBlock& block);
   DmaDescriptor read_descriptor(JsonCursor& cursor);
   void check_sides(JsonCursor& cursor, const DmaDescriptor& descriptor);
-  void check_one(JsonCursor& cursor, const AccessPattern& side, const std::string& prefix);
+  void check_one(JsonCursor& cursor, const AccessPattern& side, std::string_view prefix);
 
   Subgraph& subgraph_;
   MemoryBounds bounds_;

@@ -2,6 +2,8 @@
 // Descriptors: the op, and an access pattern for each side.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kbin/dma.hpp"
 #include "kbin/names.hpp"
 #include "manifest/printable.hpp"
@@ -302,7 +304,7 @@ DmaOp choose_op(const Object& object, const DescriptorText& text) {
 /// Looks up the variable and settles the dimensions. `prefix` is "from", "to" or
 /// "from_arr[2].from".
 AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
-                          std::optional<std::uint64_t> legacy_size, const std::string& prefix) {
+                          std::optional<std::uint64_t> legacy_size, std::string_view prefix) {
   AccessPattern& pattern = side.pattern;
   if (side.variable.empty()) {
     cursor.fail(fmt::format("Failed to parse, key: {}", prefix));
@@ -310,13 +312,14 @@ AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
   }
   const Variable* variable = kbin.find_variable(side.variable);
   if (variable == nullptr) {
-    cursor.fail(fmt::format("no variable is called {}", printable(side.variable)), "." + prefix);
+    cursor.fail(fmt::format("no variable is called {}", printable(side.variable)),
+                fmt::format(".{}", prefix));
     return pattern;
   }
   if (variable->kind == VarKind::list || variable->kind == VarKind::dge_table) {
     cursor.fail(fmt::format("variable {} is a {} and cannot be moved by DMA",
                             printable(side.variable), var_kind_name(variable->kind)),
-                "." + prefix);
+                fmt::format(".{}", prefix));
   }
   pattern.var_id = variable->var_id;
   if (!side.has_sizes && !side.has_steps && legacy_size) {
@@ -328,11 +331,11 @@ AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
   if (side.sizes == 0 || side.sizes != side.steps) {
     cursor.fail(fmt::format("{} sizes and {} steps, expected 1 to 4 of each, equally many",
                             side.sizes, side.steps),
-                "." + prefix + "_sizes");
+                fmt::format(".{}_sizes", prefix));
   } else if (pattern.steps[0] != 1) {
     cursor.fail(
         fmt::format("the innermost step is {}, it must be 1 (decision 32)", pattern.steps[0]),
-        "." + prefix + "_steps[0]");
+        fmt::format(".{}_steps[0]", prefix));
   }
   pattern.dims = side.sizes;
   return pattern;
@@ -435,8 +438,7 @@ void DmaReader::check_sides(JsonCursor& cursor, const DmaDescriptor& descriptor)
   check_one(cursor, descriptor.to, "to");
 }
 
-void DmaReader::check_one(JsonCursor& cursor, const AccessPattern& side,
-                          const std::string& prefix) {
+void DmaReader::check_one(JsonCursor& cursor, const AccessPattern& side, std::string_view prefix) {
   const Variable& variable = subgraph_.kbin.variables[side.var_id];
   if (variable.kind == VarKind::remote) return;  // check_remote_sides does it
   if (auto problem = check_side(side, variable, bounds_, prefix)) {
@@ -446,9 +448,11 @@ void DmaReader::check_one(JsonCursor& cursor, const AccessPattern& side,
 
 Result<void> check_remote_sides(const ArchTable& arch, const Kbin& kbin,
                                 const std::vector<Kbin>& kbins) {
+  const auto is_remote = [](const Variable& v) { return v.kind == VarKind::remote; };
+  if (std::none_of(kbin.variables.begin(), kbin.variables.end(), is_remote)) return {};
   const MemoryBounds bounds = memory_bounds(arch, kbin);
   const auto check = [&](const DmaBlock& block, const AccessPattern& side,
-                         const std::string& prefix) -> Result<void> {
+                         std::string_view prefix) -> Result<void> {
     const Variable& variable = kbin.variables[side.var_id];
     if (variable.kind != VarKind::remote) return {};
     const Variable& target = kbins[variable.remote_subgraph].variables[variable.remote_var_id];

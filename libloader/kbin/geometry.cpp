@@ -31,7 +31,7 @@ struct Span {
 };
 
 std::optional<GeometryProblem> check_flat(const AccessPattern& side, const Variable& variable,
-                                          const std::string& prefix) {
+                                          std::string_view prefix) {
   Span span;
   span.start(side.offset);
   for (std::size_t i = 0; i < side.dims; ++i) span.add(side.sizes[i], side.steps[i]);
@@ -50,7 +50,7 @@ std::optional<GeometryProblem> check_flat(const AccessPattern& side, const Varia
 /// leaves its partition no carry happens and the two are independent.
 std::optional<GeometryProblem> check_partitions(const AccessPattern& side,
                                                 const MemoryBounds& bounds,
-                                                const std::string& prefix) {
+                                                std::string_view prefix) {
   const auto stride = static_cast<std::int64_t>(bounds.partition_stride);
   Span byte, partition;
   byte.start(side.offset % bounds.partition_stride);
@@ -168,7 +168,7 @@ std::optional<GeometryProblem> check_volume(const DmaDescriptor& d) {
 }  // namespace
 
 std::optional<GeometryProblem> check_side(const AccessPattern& side, const Variable& variable,
-                                          const MemoryBounds& bounds, const std::string& prefix) {
+                                          const MemoryBounds& bounds, std::string_view prefix) {
   if (variable.kind == VarKind::state_buffer) return check_partitions(side, bounds, prefix);
   return check_flat(side, variable, prefix);
 }

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "neffld/kbin.hpp"
 
@@ -25,7 +26,7 @@ struct MemoryBounds {
 
 /// Checks that one side stays inside its variable. `prefix` is "from" or "to".
 std::optional<GeometryProblem> check_side(const AccessPattern& side, const Variable& variable,
-                                          const MemoryBounds& bounds, const std::string& prefix);
+                                          const MemoryBounds& bounds, std::string_view prefix);
 
 /// Checks that the two sides of a descriptor fit each other, by its op.
 std::optional<GeometryProblem> check_shapes(const DmaDescriptor& descriptor, const Kbin& kbin);

@@ -81,7 +81,7 @@ struct JsonCursor::Scanner {
 
   // The bulk of the files is plain strings and small integers: those two are read here, since
   // going through RapidJSON for each costs several times the rest. All else is RapidJSON's.
-  bool scan_plain() {
+  [[gnu::always_inline]] bool scan_plain() {
     start = next;
     return scan_plain_string() || scan_plain_integer();
   }
@@ -156,7 +156,7 @@ JsonCursor::JsonCursor(std::string_view member, Bytes text, std::uint32_t max_de
 
 JsonCursor::~JsonCursor() = default;
 
-char JsonCursor::next_char() {
+[[gnu::always_inline]] inline char JsonCursor::next_char() {
   while (is_white(*scanner_->next)) ++scanner_->next;
   return *scanner_->next;
 }
