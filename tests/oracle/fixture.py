@@ -31,13 +31,13 @@ def trigger(queue, block_id, events=bytes(8)):
     return bytes(slot)
 
 
-def direct_2d(source, target, semaphore):
-    """`source` and `target` are (marker, index, offset)."""
+def direct_2d(source, target, semaphore, rows_apart):
+    """128 runs of 64 bytes; `source` and `target` are (marker, index, offset)."""
     slot = record(DIRECT_2D)
-    slot[0x0D], slot[0x0E] = semaphore, 16
-    for at, (marker, index, offset) in ((0x10, source), (0x28, target)):
+    slot[0x0D], slot[0x0E], slot[0x3E], slot[0x3F] = semaphore, 16, 10, 10
+    for at, (marker, index, offset), step in ((0x10, source, 64), (0x28, target, rows_apart)):
         struct.pack_into("<II", slot, at, offset, marker << 24 | index)
-    struct.pack_into("<HHH", slot, 0x20, 128, 1, 64)
+        struct.pack_into("<iiHHH", slot, at + 8, step, 1, 128, 1, 64)
     return bytes(slot)
 
 
@@ -83,6 +83,7 @@ def blocks(queue, semaphores):
                 to_dtype="float32", to_sizes=[256, 20])
     tiles = copy("w", "spill", [16, 4, 2, 1], [1, 16, 64, 1], [1, 16, 64, 1],
                  transpose_op="WZXY", transpose_element_size=2, transpose_shape=[1, 1, 4, 8],
+                 num_tiling_dimensions=2,
                  to_sizes=[8, 8, 2, 1])
     tiles["to_steps"] = [1, 8, 64, 1]
     del tiles["op"]
@@ -97,8 +98,8 @@ def subgraph_members(folder, v3):
     streams = {
         "pe": bytes(record(0xB1)) + label + compute,
         "act": bytes(record(0xB1)) + tensor_load(3, 16),
-        "pool": bytes(record(0xB1)) + direct_2d((0x20, 1, 64), (0x10, 0, 4096), 60)
-        + direct_2d((0x10, 3, 128), (0x10, 4, 256), 61),
+        "pool": bytes(record(0xB1)) + direct_2d((0x20, 1, 64), (0x10, 0, 4096), 60, 262144)
+        + direct_2d((0x10, 3, 128), (0x10, 4, 256), 61, 64),
         "dve": b"",
         "sp": bytes(record(0xB1)) + label + trigger("qData", 1, bytes((5, 9, 0x13, 4, 7, 0, 0, 0)))
         + compute + trigger("qIn", 0) + trigger("qData", 0),
@@ -121,6 +122,10 @@ def subgraph_members(folder, v3):
                 "semaphore_set": list(range(24, 40))},
         "qDyn": {"type": "dynamic", "owner": "pool", "num_queues": 16,
                  "semaphore_set": list(range(60, 76))}}}
+    if v3:
+        definition["runtime_statebuffer_reservation"] = [
+            {"type": "evtaccel", "base_partition": 0, "partitions": 128, "offset": 229368,
+             "size": 8}]
     for engine in ENGINES:
         definition[engine] = f"{ENGINE_FILES[engine]}.json"
         members[f"{folder}/{definition[engine]}"] = json.dumps(engines[engine]).encode()
@@ -142,11 +147,25 @@ def act_members(folder):
     return members
 
 
+def neff_json():
+    """The host graph: one input, one output, one KELF node (spec 01 s7.1)."""
+    return {
+        "nodes": [{"op": "null", "name": "x", "inputs": [], "output_names": ["x"], "is_param": "0"},
+                  {"op": "tvm_op", "name": "sg_coreV10", "inputs": [[0, 0, 0]],
+                   "output_names": ["y"], "attrs": {
+                       "func_name": "__kelf", "kelf": "kelf-0.json", "flatten_data": "0",
+                       "num_inputs": "1", "num_outputs": "1"}}],
+        "arg_nodes": [0], "heads": [[1, 0, 0]], "node_row_ptr": [0, 1, 2],
+        "attrs": {"dltype": ["list_str", ["uint8", "uint8"]],
+                  "shape": ["list_shape", [[1 << 20], [1 << 20]]],
+                  "storage_id": ["list_int", [0, 1]]}}
+
+
 def neff_bytes(target, subgraphs):
     """One NEFF whose subgraphs all hold the same program."""
     names = [f"sg{number:02}" for number in range(subgraphs)]
-    members = {"neff.json": json.dumps({"nodes": [
-        {"op": "tvm_op", "attrs": {"func_name": "__kelf", "kelf": "kelf-0.json"}}]}).encode(),
+    members = {
+        "neff.json": json.dumps(neff_json()).encode(),
         "kelf-0.json": json.dumps({"version": "0.5", "target": target, "graphs": [
             {"name": name, "definition": f"{name}/def.json"} for name in names]}).encode()}
     for name in names:
