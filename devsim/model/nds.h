@@ -27,6 +27,10 @@ enum nds_generation {
   NDS_GENERATION_2_30 = 2,
 };
 
+#define NDS_REVISION_EMULATOR 0xF0u
+#define NDS_REVISION_QEMU 0xFFu
+#define NDS_PCI_INF2 0x7264u /* a V2 device with other routing ids and neighbours */
+
 /* How odd results of the real driver are answered. */
 enum nds_strictness {
   NDS_AS_MEASURED = 0, /* positive residues, ignored ring start index: as the real driver */
@@ -38,7 +42,9 @@ struct nds_config {
   uint32_t revision;     /* PCI revision: 0 hardware, 0xF0 emulator, 0xFF QEMU */
   uint32_t device_index; /* place in the machine, 0..63 */
   uint64_t hbm_bytes;    /* size of each HBM, 0 = the architecture's */
+  uint32_t cores;        /* 0 = the architecture's; fewer only on emulators */
   uint32_t pci_domain;
+  uint32_t pci_device_id; /* 0 = the architecture's training device; NDS_PCI_INF2 is known too */
   enum nds_generation generation;
   enum nds_strictness strictness;
 };

@@ -95,7 +95,11 @@ static void release(struct nds_device* device, struct nds_chunk* chunk) {
   struct nds_hbm* hbm = &device->hbm[chunk->hbm];
 
   if (chunk->host) {
-    nds_pool_give(&device->host_pool, chunk->pa & ~device->profile->host_base, chunk->bytes);
+    uint64_t bus = chunk->pa & ~device->profile->host_base;
+
+    /* Adopted chunks never came from the pool. */
+    if (nds_pool_contains(&device->host_pool, bus))
+      nds_pool_give(&device->host_pool, bus, chunk->bytes);
   } else {
     nds_pool_give(pool_of(hbm, chunk->pa), chunk->pa, chunk->bytes);
     if (chunk->mem_type == NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE)
@@ -133,6 +137,19 @@ int nds_chunk_alloc(struct nds_device* device, const struct nds_alloc_request* r
   link_chunk(device, chunk);
   if (chunk->lifespan != NDS_LIFE_DEVICE) *live_bytes(device, chunk) += chunk->bytes;
   *out = chunk;
+  return 0;
+}
+
+int nds_chunk_adopt(struct nds_device* device, uint64_t pa, uint64_t bytes) {
+  struct nds_chunk* chunk = nds_os_alloc(sizeof *chunk);
+
+  if (!chunk) return -ENOMEM;
+  chunk->pa = pa;
+  chunk->bytes = bytes;
+  chunk->host = true;
+  chunk->mem_type = NEURON_MEM_NCDEV_HOST;
+  chunk->lifespan = NDS_LIFE_DEVICE;
+  link_chunk(device, chunk);
   return 0;
 }
 

@@ -61,6 +61,11 @@ struct nds_alloc_request {
  */
 int nds_chunk_alloc(struct nds_device* device, const struct nds_alloc_request* request,
                     struct nds_chunk** out);
+/*
+ * Enters host memory of the driver's own, outside the pool, as a chunk that lives as long as the
+ * device. 0 or -ENOMEM.
+ */
+int nds_chunk_adopt(struct nds_device* device, uint64_t pa, uint64_t bytes);
 /* Takes the handle away and gives the memory back, as soon as nobody has it pinned. */
 void nds_chunk_free(struct nds_device* device, struct nds_chunk* chunk);
 /* Frees, newest first, the chunks of `lifespan` (of process `tgid`, or of all if tgid is 0). */

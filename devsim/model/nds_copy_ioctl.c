@@ -7,6 +7,7 @@
 #include "nds_internal.h"
 
 #define PIECE 0x10000ull
+#define BATCH_DESCS 2032ull /* data descriptors before a marker (11 B.1) */
 
 /*
  * The residue the driver reports when user memory ends early: host chunks are copied in one go,
@@ -18,6 +19,18 @@ static uint64_t visible_residue(const struct nds_chunk* chunk, uint64_t bytes, u
 
   if (!uncopied || chunk->host) return uncopied;
   return (piece_end < bytes ? piece_end : bytes) - done;
+}
+
+/* Descriptors of 64 KiB that `bytes` take. */
+static uint64_t pieces_of(uint64_t bytes) {
+  return bytes / PIECE + (bytes % PIECE != 0);
+}
+
+/* The same with the marker that ends each batch. */
+static uint64_t descriptors_of(uint64_t bytes) {
+  uint64_t pieces = pieces_of(bytes);
+
+  return pieces + (pieces + BATCH_DESCS - 1) / BATCH_DESCS;
 }
 
 static long move(struct nds_call* call, const struct neuron_mem_buf_copy64* argument,
@@ -45,6 +58,9 @@ static long buf_copy(struct nds_call* call, const struct neuron_mem_buf_copy64* 
     result = -ENOMEM; /* the user's pages could not be pinned */
   else if (!result)
     result = nds_fault(call, visible_residue(chunk, argument->size, uncopied));
+  /* One descriptor and one marker for each bounce buffer full. */
+  if (!result && !chunk->host && !zero_copy)
+    nds_dma_count_copy(call->device, chunk->nc_id, 2 * pieces_of(argument->size));
   nds_chunk_unpin(call->device, chunk);
   return result;
 }
@@ -135,6 +151,10 @@ long nds_copy_between(struct nds_device* device, const struct neuron_mem_copy64*
   struct nds_chunk* to = nds_chunk_pin(device, argument->dst_mem_handle);
   long result = copy_chunks(device, argument, from, to, limit);
 
+  /* The device side's core serves the copy, the destination's first. */
+  if (!result)
+    nds_dma_count_copy(device, to->host && !from->host ? from->nc_id : to->nc_id,
+                       descriptors_of(argument->size < limit ? argument->size : limit));
   if (from) nds_chunk_unpin(device, from);
   if (to) nds_chunk_unpin(device, to);
   return result;
@@ -172,6 +192,11 @@ static long fill(struct nds_device* device, const struct neuron_memset64* argume
     space = nds_chunk_space(device, chunk, &offset);
     result = nds_os_space_fill(space, offset + argument->offset, (uint8_t)argument->value,
                                argument->size);
+    /* The first piece comes from the host, the rest is replicated from it. */
+    if (!result && argument->size)
+      nds_dma_count_copy(device, chunk->nc_id,
+                         descriptors_of(argument->size < PIECE ? argument->size : PIECE) +
+                             descriptors_of(argument->size < PIECE ? 0 : argument->size - PIECE));
   }
   nds_chunk_unpin(device, chunk);
   return result;

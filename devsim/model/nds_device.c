@@ -4,7 +4,6 @@
 
 /* Bus addresses of the device's host memory (06 12.6). What is below is the driver's own. */
 #define HOST_FIRST 0x10000000ull
-#define HOST_END 0xF0000000ull
 
 int nds_machine_create(struct nds_machine** out) {
   struct nds_machine* machine = nds_os_alloc(sizeof *machine);
@@ -56,9 +55,9 @@ static int create_memory(struct nds_device* device) {
   uint32_t index;
   int error;
 
-  device->host_space = nds_os_space_create(HOST_END);
+  device->host_space = nds_os_space_create(NDS_HOST_END);
   if (!device->host_space) return -ENOMEM;
-  error = nds_pool_init(&device->host_pool, HOST_FIRST, HOST_END - HOST_FIRST);
+  error = nds_pool_init(&device->host_pool, HOST_FIRST, NDS_HOST_END - HOST_FIRST);
   for (index = 0; !error && index < device->profile->hbm_count; index++)
     error = create_hbm(device, index);
   return error;
@@ -79,10 +78,13 @@ static void destroy_memory(struct nds_device* device) {
 }
 
 static void free_device(struct nds_device* device) {
+  nds_cores_destroy(device);
   nds_chunk_free_all(device, NDS_LIFE_DEVICE, 0);
   nds_dma_destroy(device);
   nds_handle_table_destroy(&device->handles);
+  nds_bus_destroy(device);
   destroy_memory(device);
+  nds_mutex_destroy(&device->events_lock);
   nds_mutex_destroy(&device->lock);
   nds_os_free(device);
 }
@@ -91,6 +93,10 @@ static bool config_is_valid(const struct nds_config* config, const struct nds_pr
   uint64_t bytes = config->hbm_bytes;
 
   if (!profile || config->device_index >= NEURON_MAX_DEVICES) return false;
+  if (config->pci_device_id &&
+      (config->pci_device_id != NDS_PCI_INF2 || config->architecture != NEURON_ARCH_V2))
+    return false;
+  if (config->cores > profile->cores) return false;
   if (!bytes) return true;
   return bytes % NEURON_PAGE_SIZE == 0 && bytes > NEURON_HBM_CARVEOUT_SIZE &&
          bytes <= profile->hbm_bytes;
@@ -110,6 +116,13 @@ static int join(struct nds_machine* machine, struct nds_device* device) {
   return error;
 }
 
+/* What the configuration changes in the architecture's table. */
+static void adapt_profile(struct nds_device* device, const struct nds_profile* profile) {
+  device->own_profile = *profile;
+  if (device->config.cores) device->own_profile.cores = device->config.cores;
+  if (!device->config.hbm_bytes) device->config.hbm_bytes = profile->hbm_bytes;
+}
+
 int nds_device_create(struct nds_machine* machine, const struct nds_config* config,
                       struct nds_device** out) {
   const struct nds_profile* profile = nds_profile_of(config->architecture);
@@ -121,10 +134,14 @@ int nds_device_create(struct nds_machine* machine, const struct nds_config* conf
   if (!device) return -ENOMEM;
   device->machine = machine;
   device->config = *config;
-  device->profile = profile;
-  if (!device->config.hbm_bytes) device->config.hbm_bytes = profile->hbm_bytes;
+  adapt_profile(device, profile);
+  device->profile = &device->own_profile;
   nds_mutex_init(&device->lock);
+  nds_mutex_init(&device->events_lock);
+  nds_cores_init(device);
   error = create_memory(device);
+  if (!error) error = nds_bus_create(device);
+  if (!error) error = nds_stores_create(device);
   if (!error) error = nds_dma_init(device);
   if (!error) error = join(machine, device);
   if (error) {

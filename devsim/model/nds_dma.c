@@ -7,10 +7,64 @@
 #define DUMMY_RING_BUS 0x1000ull
 #define DUMMY_RING_DESCS 64u
 
+/* The driver's copy queues lie in host memory of its own (06 4.7). */
+#define COPY_RING_BUS 0x100000ull
+#define COPY_RING_DESCS 8192u
+#define COPY_RING_BYTES (COPY_RING_DESCS * NEURON_UDMA_DESC_SIZE)
+
+static struct nds_queue* copy_queue(struct nds_device* device, uint32_t core) {
+  uint32_t first = device->profile->first_copy_engine;
+
+  if (device->profile->architecture == NEURON_ARCH_V2)
+    return nds_dma_queue(device, first + (core != 0), 0);
+  return nds_dma_queue(device, first + core / 2, core % 2);
+}
+
+static void init_copy_queue(struct nds_device* device, uint32_t core) {
+  struct nds_queue* queue = copy_queue(device, core);
+  uint64_t bus = COPY_RING_BUS + core * 2ull * COPY_RING_BYTES;
+
+  memset(queue, 0, sizeof *queue);
+  queue->tx.base = device->profile->host_base | bus;
+  queue->rx.base = queue->tx.base + COPY_RING_BYTES;
+  queue->tx.length = COPY_RING_DESCS;
+  queue->rx.length = COPY_RING_DESCS;
+}
+
+static void advance(struct nds_ring* ring, uint64_t descriptors) {
+  ring->head = (uint32_t)((ring->head + descriptors) % COPY_RING_DESCS);
+  ring->tail = ring->head;
+}
+
+void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t descriptors) {
+  struct nds_queue* queue = copy_queue(device, nc_id);
+
+  nds_mutex_lock(&device->dma.lock);
+  advance(&queue->tx, descriptors);
+  advance(&queue->rx, descriptors);
+  nds_mutex_unlock(&device->dma.lock);
+}
+
+void nds_dma_reset_core(struct nds_device* device, uint32_t core) {
+  uint32_t first = core * NEURON_DMA_ENGINES_PER_CORE;
+  uint32_t engine;
+
+  for (engine = first; engine < first + NEURON_DMA_ENGINES_PER_CORE; engine++) {
+    memset(&device->dma.engines[engine], 0, sizeof device->dma.engines[engine]);
+    device->dma.engines[engine].state = NEURON_DMA_ENG_IDLE;
+  }
+  init_copy_queue(device, core);
+}
+
 int nds_dma_init(struct nds_device* device) {
+  uint32_t engine, core;
+
   device->dma.engines = nds_os_alloc(device->profile->dma_engines * sizeof *device->dma.engines);
   if (!device->dma.engines) return -ENOMEM;
   nds_mutex_init(&device->dma.lock);
+  for (engine = 0; engine < device->profile->dma_engines; engine++)
+    device->dma.engines[engine].state = NEURON_DMA_ENG_IDLE;
+  for (core = 0; core < device->profile->cores; core++) init_copy_queue(device, core);
   return 0;
 }
 

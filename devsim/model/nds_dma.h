@@ -22,6 +22,8 @@ struct nds_ring {
   uint32_t length; /* descriptors; 0 = never initialised */
   uint32_t head;
   uint32_t tail;
+  uint32_t pending;  /* descriptors a doorbell announced and that have not run */
+  uint32_t progress; /* bytes of the descriptor at head that have moved */
 };
 
 struct nds_queue {
@@ -31,12 +33,14 @@ struct nds_queue {
 };
 
 struct nds_engine {
+  uint32_t state; /* enum neuron_dma_eng_run_state */
   struct nds_queue queue[NEURON_MAX_DMA_QUEUES];
 };
 
 struct nds_dma {
   nds_mutex_t lock;
   struct nds_engine* engines; /* as many as the architecture has */
+  bool rung;                  /* a doorbell made descriptors pending */
 };
 
 struct nds_device;
@@ -52,5 +56,29 @@ bool nds_dma_is_driver_queue(const struct nds_device* device, uint32_t engine, u
 bool nds_ring_chunk_lives(struct nds_device* device, const struct nds_ring* ring);
 /* The queue, or NULL if the engine or queue does not exist. Needs the DMA lock. */
 struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint32_t queue);
+/* Engines of a core come up: queues without rings, engines idle. Needs the DMA lock. */
+void nds_dma_reset_core(struct nds_device* device, uint32_t core);
+/* Accounts for `descriptors` that the driver's own copy of a chunk of core `nc_id` would use. */
+void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t descriptors);
+
+/* Below, all need the DMA lock. */
+
+/* Makes descriptors pending; nds_dma_run then runs everything that can run. */
+void nds_ring_add(struct nds_device* device, struct nds_ring* ring, uint32_t count);
+/* Head and tail to 0, as the reset bit of a queue does. */
+void nds_ring_restart(struct nds_ring* ring);
+void nds_dma_run(struct nds_device* device);
+/* Register at a word-aligned offset of an existing engine. */
+void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
+                            uint32_t value);
+uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset);
+/* True for ring bases and doorbells, which the host may not write (spec 06 section 4.2). */
+bool nds_dma_register_is_protected(uint32_t offset);
+/*
+ * Runs one cast pair: `meta` names the element types. 0, -EFAULT (types, sizes or addresses do not
+ * fit) or -ENOMEM.
+ */
+int nds_cast(struct nds_device* device, uint32_t meta, uint64_t from, uint32_t from_bytes,
+             uint64_t to, uint32_t to_bytes);
 
 #endif

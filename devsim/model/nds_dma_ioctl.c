@@ -48,8 +48,7 @@ static int program(struct nds_ring* ring, const struct ring_memory* memory, uint
   if (count < NEURON_RING_MIN_DESCS || count > NEURON_RING_MAX_DESCS) return -EINVAL;
   ring->base = memory->present ? memory->pa : 0;
   ring->length = count;
-  ring->head = 0;
-  ring->tail = 0;
+  nds_ring_restart(ring);
   return 0;
 }
 

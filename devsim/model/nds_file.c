@@ -52,6 +52,7 @@ int nds_file_open(struct nds_device* device, int32_t tgid, uint32_t flags, struc
 
 /* The last descriptor of a process: its queues lose their rings before its memory goes. */
 static void end_process(struct nds_device* device, int32_t tgid) {
+  nds_cores_drop_process(device, tgid);
   nds_dma_drop_process(device, tgid);
   nds_chunk_free_all(device, NDS_LIFE_CUR_PROCESS, tgid);
 }
@@ -79,7 +80,10 @@ void nds_file_release(struct nds_file* file) {
 
   if (!file->free_access) {
     nds_mutex_lock(&device->lock);
-    if (!--device->open_files) nds_chunk_free_all(device, NDS_LIFE_ALL_PROCESS, 0);
+    if (!--device->open_files) {
+      nds_stores_clear(device);
+      nds_chunk_free_all(device, NDS_LIFE_ALL_PROCESS, 0);
+    }
     nds_mutex_unlock(&device->lock);
   }
   nds_os_free(file);

@@ -2,17 +2,21 @@
 /*
  * The device model's own structs and the functions its files call on each other.
  *
- * Locks, in this order: machine lock, device lock, DMA lock. The device lock guards files, pools,
- * handles, chunks and core state; the DMA lock guards engines and queues. Bytes in spaces are
- * guarded by nothing, as on the real device: copies pin the chunk and run without a lock.
+ * Locks, in this order: machine lock, device lock, DMA lock, events lock. The device lock guards
+ * files, pools, handles, chunks and core state; the DMA lock guards engines, queues and registers.
+ * Bytes in spaces are guarded by nothing, as on the real device: copies pin the chunk and run
+ * without a lock.
  */
 #ifndef NDS_INTERNAL_H
 #define NDS_INTERNAL_H
 
 #include "nds.h"
+#include "nds_bus.h"
 #include "nds_chunk.h"
+#include "nds_core.h"
 #include "nds_dma.h"
 #include "nds_handle.h"
+#include "nds_handlers.h"
 #include "nds_os.h"
 #include "nds_pool.h"
 #include "neuron_abi/address_map.h"
@@ -20,7 +24,8 @@
 #include "neuron_abi/udma.h"
 
 #define NDS_MAX_HBMS 4u
-#define NDS_ENOTSUPP 524 /* the kernel's, unknown to user space */
+#define NDS_ENOTSUPP 524           /* the kernel's, unknown to user space */
+#define NDS_HOST_END 0xF0000000ull /* bus addresses of the device's host memory end here */
 
 /* What differs between architectures; see nds_profile.c. */
 struct nds_profile {
@@ -33,6 +38,8 @@ struct nds_profile {
   uint64_t host_mask;
   uint32_t dma_engines;
   uint32_t first_copy_engine;
+  uint32_t topsps;
+  uint32_t topsps_per_core;
   uint64_t bar0_bytes;
   uint32_t compatible_min;
   uint32_t compatible_max;
@@ -55,7 +62,8 @@ struct nds_attach_slot {
 struct nds_device {
   struct nds_machine* machine;
   struct nds_config config;
-  const struct nds_profile* profile;
+  struct nds_profile own_profile;
+  const struct nds_profile* profile; /* the one above, not to be written */
   nds_mutex_t lock;
   struct nds_hbm hbm[NDS_MAX_HBMS];
   struct nds_space* host_space; /* offset = bus address */
@@ -66,6 +74,16 @@ struct nds_device {
   uint32_t open_files;
   struct nds_counters counters;
   struct nds_dma dma;
+  struct nds_window windows[NDS_MAX_WINDOWS]; /* the cores first */
+  uint32_t window_count;
+  uint32_t first_topsp_window;
+  uint32_t topsps_per_die;
+  struct nds_space* bar0_space; /* registers that only remember */
+  nds_mutex_t events_lock;
+  struct nds_core cores[NEURON_MAX_CORES_PER_DEVICE];
+  struct nds_nq_set topsp_nq[NDS_MAX_TOPSPS];
+  struct nds_reset_request* resets;
+  struct nds_data_store stores[NDS_DATA_STORES];
 };
 
 struct nds_file {
@@ -99,34 +117,7 @@ long nds_put_at(const struct nds_call* call, uint64_t user, const void* value, s
 /* nds_file.c; needs the device lock */
 bool nds_is_attached(const struct nds_device* device, int32_t tgid);
 
-/* Handlers: the return value is the ioctl's. */
-typedef long (*nds_handler)(struct nds_call* call);
-
-/* nds_ident.c */
-long nds_device_info(struct nds_call* call);
-long nds_device_basic_info(struct nds_call* call);
-long nds_driver_info(struct nds_call* call);
-long nds_compatible_version(struct nds_call* call);
-
-/* nds_mem_ioctl.c */
-long nds_mem_alloc(struct nds_call* call);
-long nds_mem_alloc_v2(struct nds_call* call);
-long nds_mem_alloc_v2mt(struct nds_call* call);
-long nds_mem_alloc_v2mt64(struct nds_call* call);
-long nds_mem_free(struct nds_call* call);
-long nds_mem_get_pa(struct nds_call* call);
-long nds_mem_get_info(struct nds_call* call);
-long nds_mem_get_extended_info(struct nds_call* call);
-long nds_mem_mc_get_info(struct nds_call* call);
-
 /* nds_copy_ioctl.c */
-long nds_mem_buf_copy(struct nds_call* call);
-long nds_mem_buf_copy64(struct nds_call* call);
-long nds_mem_buf_zerocopy64(struct nds_call* call);
-long nds_mem_copy(struct nds_call* call);
-long nds_mem_copy64(struct nds_call* call);
-long nds_memset(struct nds_call* call);
-long nds_memset64(struct nds_call* call);
 /*
  * Copies between two handles: 0, -EINVAL or -ENOMEM. Bounds are checked for the whole size, but at
  * most `limit` bytes are moved.
@@ -134,19 +125,27 @@ long nds_memset64(struct nds_call* call);
 long nds_copy_between(struct nds_device* device, const struct neuron_mem_copy64* argument,
                       uint64_t limit);
 
-/* nds_dma_ioctl.c */
-long nds_dma_queue_init(struct nds_call* call);
-long nds_dma_queue_init_batch(struct nds_call* call);
-long nds_dma_queue_get_state(struct nds_call* call);
-
-/* nds_desc_ioctl.c */
-long nds_dma_copy_descriptors(struct nds_call* call);
-long nds_dma_copy_descriptors64(struct nds_call* call);
-long nds_dma_descriptor_copyout(struct nds_call* call);
-
 /* nds_marks.c */
-long nds_range_mark(struct nds_call* call);
-long nds_range_unmark(struct nds_call* call);
 void nds_marks_drop(struct nds_machine* machine, int32_t tgid);
+
+/* nds_bar_ioctl.c: the opaque address of the register BAR */
+uint64_t nds_bar0_address(const struct nds_device* device);
+
+/* nds_bus.c */
+uint64_t nds_tpb_base(const struct nds_device* device, uint32_t core);
+/* Offset of the event unit in a core's aperture. */
+uint64_t nds_tpb_events(const struct nds_device* device);
+const struct nds_window* nds_topsp_window(const struct nds_device* device, uint32_t topsp);
+
+/* nds_resource.c: a special mapping with exactly this offset and length; false if there is none */
+struct nds_resource {
+  struct nds_space* space;
+  uint64_t space_offset;
+  uint64_t mmap_offset;
+  uint64_t bytes;
+  bool read_only;
+};
+bool nds_resource_at(const struct nds_device* device, uint64_t offset, uint64_t bytes,
+                     struct nds_resource* out);
 
 #endif

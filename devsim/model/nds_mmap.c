@@ -17,6 +17,7 @@ int nds_file_mmap(struct nds_file* file, int32_t tgid, uint64_t offset, uint64_t
                   struct nds_mapping* out) {
   struct nds_device* device = file->device;
   const struct nds_chunk* chunk;
+  struct nds_resource resource;
   int error = -EPERM;
 
   /* The VFS refuses write-only files. */
@@ -28,6 +29,12 @@ int nds_file_mmap(struct nds_file* file, int32_t tgid, uint64_t offset, uint64_t
     out->space = nds_chunk_space(device, chunk, &out->offset);
     out->bytes = bytes;
     out->read_only = chunk->lifespan != NDS_LIFE_DEVICE && chunk->tgid != tgid;
+    error = 0;
+  } else if (nds_resource_at(device, offset, bytes, &resource)) {
+    out->space = resource.space;
+    out->offset = resource.space_offset;
+    out->bytes = bytes;
+    out->read_only = resource.read_only;
     error = 0;
   }
   nds_mutex_unlock(&device->lock);

@@ -6,8 +6,9 @@
   .cores = NEURON_V3_CORES, .hbm_count = NEURON_V3_HBMS,                                  \
   .hbm_base = {0, 0x4000000000ull, 0x800000000000ull, 0x804000000000ull},                 \
   .host_base = NEURON_V3_HOST_BASE, .host_mask = NEURON_V3_HOST_MASK,                     \
-  .dma_engines = NEURON_V3_DMA_ENGINES, .first_copy_engine = NEURON_V3_FIRST_COPY_ENGINE, \
-  .bar0_bytes = NEURON_V3_BAR0_SIZE, .compatible_min = 10, .compatible_max = 11
+  .dma_engines = NEURON_V3_DMA_ENGINES, .topsps = NEURON_V3_TOPSPS, .topsps_per_core = 2, \
+  .first_copy_engine = NEURON_V3_FIRST_COPY_ENGINE, .bar0_bytes = NEURON_V3_BAR0_SIZE,    \
+  .compatible_min = 10, .compatible_max = 11
 
 static const struct nds_profile profiles[] = {
     {
@@ -19,6 +20,8 @@ static const struct nds_profile profiles[] = {
         .host_base = NEURON_V2_HOST_BASE,
         .host_mask = NEURON_V2_HOST_MASK,
         .dma_engines = NEURON_V2_DMA_ENGINES,
+        .topsps = NEURON_V2_TOPSPS,
+        .topsps_per_core = 3,
         .first_copy_engine = NEURON_V2_FIRST_COPY_ENGINE,
         .bar0_bytes = NEURON_V2_BAR0_SIZE,
         .compatible_min = 5,

@@ -107,6 +107,7 @@ static inline uint64_t neuron_v3_tpb_base(uint32_t core) {
 /* TOPSPs */
 #define NEURON_TOPSP_SIZE 0x400000ull
 #define NEURON_V3_TOPSP_WINDOWS 20u /* PROGRAM_ENGINE accepts more than exist */
+#define NEURON_V3_TOPSP_STRIDE 0x40000000ull
 
 static inline uint64_t neuron_v2_topsp_base(uint32_t topsp) {
   return 0xFFFD0000000ull + (uint64_t)topsp * 0x400000ull;

@@ -28,8 +28,10 @@ class Machine {
 
 class Device {
  public:
-  explicit Device(const nds_config& config) {
-    status_ = nds_device_create(machine_.get(), &config, &device_);
+  /// On a machine of its own, or on a given one.
+  explicit Device(const nds_config& config, const Machine* machine = nullptr) {
+    status_ =
+        nds_device_create((machine == nullptr ? machine_ : *machine).get(), &config, &device_);
   }
   explicit Device(std::uint32_t architecture, std::uint64_t hbm_bytes = 0)
       : Device(config_of(architecture, hbm_bytes)) {}

@@ -19,7 +19,8 @@ struct ReplayResult {
   std::map<std::string, unsigned> skipped;  ///< reason -> lines
 };
 
-/// Plays `files` one after the other on the same device, as recorded on the same driver.
-ReplayResult replay(const nds_config& config, const std::vector<std::string>& files);
+/// Plays `files` one after the other on the same devices, as recorded on the same driver.
+ReplayResult replay(const nds_config& config, const std::vector<std::string>& files,
+                    std::uint32_t devices = 1);
 
 }  // namespace devsim_test

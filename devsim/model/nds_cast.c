@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * Cast blocks (decision 9, ours: only the simulated device knows the encoding). Element types go to
+ * fp32 exactly where they fit 24 bits, else rounded to nearest even, and from fp32 to 16-bit floats
+ * rounded to nearest even. Integer arithmetic only, because a kernel may not use floating point.
+ */
+#include "nds_internal.h"
+
+/* Instruction dtype codes (spec 05 A1). */
+enum dtype {
+  DTYPE_I8 = 2,
+  DTYPE_U8 = 3,
+  DTYPE_I16 = 4,
+  DTYPE_U16 = 5,
+  DTYPE_BF16 = 6,
+  DTYPE_FP16 = 7,
+  DTYPE_I32 = 8,
+  DTYPE_U32 = 9,
+  DTYPE_FP32 = 10,
+};
+
+#define FP32_INFINITY 0x7F800000u
+#define FP32_QUIET 0x00400000u
+#define FP32_ABS 0x7FFFFFFFu
+
+/* Bytes of an element, 0 for a type that cannot be cast. */
+static uint32_t element_bytes(uint32_t dtype) {
+  switch (dtype) {
+    case DTYPE_I8:
+    case DTYPE_U8:
+      return 1;
+    case DTYPE_I16:
+    case DTYPE_U16:
+    case DTYPE_BF16:
+    case DTYPE_FP16:
+      return 2;
+    case DTYPE_I32:
+    case DTYPE_U32:
+    case DTYPE_FP32:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/* value / 2^shift, rounded to nearest even. shift is 1..63. */
+static uint64_t round_shift(uint64_t value, uint32_t shift) {
+  uint64_t half = 1ull << (shift - 1);
+  uint64_t rest = value & ((1ull << shift) - 1);
+  uint64_t result = value >> shift;
+
+  return result + (rest > half || (rest == half && (result & 1)));
+}
+
+static uint32_t fp32_from_integer(uint32_t magnitude, bool negative) {
+  uint32_t sign = negative ? 0x80000000u : 0;
+  uint32_t top, mantissa;
+
+  if (!magnitude) return 0;
+  top = 31u - (uint32_t)__builtin_clz(magnitude);
+  mantissa = top <= 23 ? magnitude << (23 - top) : (uint32_t)round_shift(magnitude, top - 23);
+  /* The hidden bit adds one to the exponent; a carry out of rounding adds another. */
+  return sign | (((126u + top) << 23) + mantissa);
+}
+
+static uint32_t fp32_from_fp16(uint32_t half) {
+  uint32_t sign = (half & 0x8000u) << 16;
+  uint32_t exponent = (half >> 10) & 0x1F;
+  uint32_t mantissa = half & 0x3FF;
+  uint32_t shift;
+
+  if (exponent == 31) return sign | FP32_INFINITY | mantissa << 13;
+  if (exponent) return sign | (exponent + 112) << 23 | mantissa << 13;
+  if (!mantissa) return sign;
+  shift = (uint32_t)__builtin_clz(mantissa) - 21; /* bring the top bit to bit 10 */
+  return sign | (113 - shift) << 23 | ((mantissa << shift) & 0x3FF) << 13;
+}
+
+static uint32_t fp16_from_fp32(uint32_t value) {
+  uint32_t sign = (value >> 16) & 0x8000u;
+  uint32_t magnitude = value & FP32_ABS;
+  uint32_t exponent = magnitude >> 23;
+
+  if (magnitude > FP32_INFINITY) return sign | 0x7E00u | (magnitude >> 13 & 0x3FF);
+  if (exponent >= 143) return sign | 0x7C00u;
+  if (exponent >= 113) return sign | ((uint32_t)round_shift(magnitude, 13) - (112u << 10));
+  if (exponent < 102) return sign;
+  /* Subnormal: the mantissa with its hidden bit, in units of 2^-24. */
+  return sign | (uint32_t)round_shift((magnitude & 0x7FFFFF) | 0x800000, 126 - exponent);
+}
+
+static uint32_t bf16_from_fp32(uint32_t value) {
+  uint32_t magnitude = value & FP32_ABS;
+
+  if (magnitude > FP32_INFINITY) return (value | FP32_QUIET) >> 16;
+  return (value >> 16 & 0x8000u) | (uint32_t)round_shift(magnitude, 16);
+}
+
+static uint32_t to_fp32(uint32_t raw, uint32_t dtype) {
+  int32_t number;
+
+  switch (dtype) {
+    case DTYPE_I8:
+      number = (int8_t)raw;
+      break;
+    case DTYPE_I16:
+      number = (int16_t)raw;
+      break;
+    case DTYPE_I32:
+      number = (int32_t)raw;
+      break;
+    case DTYPE_BF16:
+      return raw << 16;
+    case DTYPE_FP16:
+      return fp32_from_fp16(raw);
+    case DTYPE_FP32:
+      return raw;
+    default:
+      return fp32_from_integer(raw, false);
+  }
+  return fp32_from_integer(number < 0 ? 0u - (uint32_t)number : (uint32_t)number, number < 0);
+}
+
+static uint32_t convert(uint32_t raw, uint32_t from, uint32_t to) {
+  uint32_t value;
+
+  if (from == to) return raw;
+  value = to_fp32(raw, from);
+  if (to == DTYPE_FP16) return fp16_from_fp32(value);
+  return to == DTYPE_BF16 ? bf16_from_fp32(value) : value;
+}
+
+static bool is_float(uint32_t dtype) {
+  return dtype == DTYPE_BF16 || dtype == DTYPE_FP16 || dtype == DTYPE_FP32;
+}
+
+/* Both buffers are in memory. */
+static void convert_all(const uint8_t* from, uint32_t from_type, uint8_t* to, uint32_t to_type,
+                        uint32_t count) {
+  uint32_t from_bytes = element_bytes(from_type);
+  uint32_t to_bytes = element_bytes(to_type);
+  uint32_t index;
+
+  for (index = 0; index < count; index++) {
+    uint32_t raw = 0;
+
+    memcpy(&raw, from + index * from_bytes, from_bytes);
+    raw = convert(raw, from_type, to_type);
+    memcpy(to + index * to_bytes, &raw, to_bytes);
+  }
+}
+
+int nds_cast(struct nds_device* device, uint32_t meta, uint64_t from, uint32_t from_bytes,
+             uint64_t to, uint32_t to_bytes) {
+  uint32_t from_type = meta >> NEURON_UDMA_CAST_SRC_SHIFT & NEURON_UDMA_CAST_DTYPE_MASK;
+  uint32_t to_type = meta >> NEURON_UDMA_CAST_DST_SHIFT & NEURON_UDMA_CAST_DTYPE_MASK;
+  uint32_t from_size = element_bytes(from_type);
+  uint32_t to_size = element_bytes(to_type);
+  uint8_t* buffer;
+  int error;
+
+  if (!from_size || !to_size || (from_type != to_type && !is_float(to_type))) return -EFAULT;
+  if (from_bytes % from_size || from_bytes / from_size != to_bytes / to_size || to_bytes % to_size)
+    return -EFAULT;
+  buffer = nds_os_alloc((size_t)from_bytes + to_bytes);
+  if (!buffer) return -ENOMEM;
+  error = nds_bus_read(device, from, buffer, from_bytes);
+  if (!error) {
+    convert_all(buffer, from_type, buffer + from_bytes, to_type, from_bytes / from_size);
+    error = nds_bus_write(device, to, buffer + from_bytes, to_bytes);
+  }
+  nds_os_free(buffer);
+  return error;
+}

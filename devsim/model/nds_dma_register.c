@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/*
+ * The registers of a DMA engine, as descriptors, instruction streams and BAR 0 reach them (spec 04
+ * section 7.1). Queue registers act; all others remember what was written.
+ */
+#include "nds_internal.h"
+
+/* The ring and register that an engine offset means; NULL if it is no queue register. */
+static struct nds_ring* ring_at(struct nds_device* device, uint32_t engine, uint32_t offset,
+                                uint32_t* reg) {
+  bool rx = offset >= NEURON_UDMA_S2M_BLOCK;
+  uint32_t inside = offset - (rx ? NEURON_UDMA_S2M_BLOCK : NEURON_UDMA_M2S_BLOCK);
+  uint32_t slot = inside / NEURON_UDMA_QUEUE_STRIDE;
+  struct nds_queue* queue;
+
+  if (offset >= NEURON_UDMA_GENERAL_BLOCK || !slot || slot > NEURON_MAX_DMA_QUEUES) return NULL;
+  queue = nds_dma_queue(device, engine, slot - 1);
+  if (!queue) return NULL;
+  *reg = inside % NEURON_UDMA_QUEUE_STRIDE;
+  return rx ? &queue->rx : &queue->tx;
+}
+
+static bool is_reset_register(uint32_t offset, uint32_t reg) {
+  return reg ==
+         (offset >= NEURON_UDMA_S2M_BLOCK ? NEURON_UDMA_S2M_Q_SW_CTRL : NEURON_UDMA_M2S_Q_SW_CTRL);
+}
+
+static uint64_t bar0_place(const struct nds_device* device, uint32_t engine, uint32_t offset) {
+  return offset + (device->profile->architecture == NEURON_ARCH_V2
+                       ? neuron_v2_bar0_dma_engine(engine)
+                       : neuron_v3_bar0_dma_engine(engine));
+}
+
+static void remember(struct nds_device* device, uint32_t engine, uint32_t offset, uint32_t value) {
+  if (nds_os_space_write(device->bar0_space, bar0_place(device, engine, offset), &value,
+                         sizeof value))
+    nds_os_log("DMA engine %u: no memory for its registers", engine);
+}
+
+static void write_queue(struct nds_device* device, struct nds_ring* ring, uint32_t reg,
+                        uint32_t value) {
+  switch (reg) {
+    case NEURON_UDMA_Q_BASE_LO:
+      ring->base = (ring->base & 0xFFFFFFFF00000000ull) | (value & ~0x3Fu);
+      break;
+    case NEURON_UDMA_Q_BASE_HI:
+      ring->base = (ring->base & 0xFFFFFFFFull) | (uint64_t)value << 32;
+      break;
+    case NEURON_UDMA_Q_LENGTH:
+      ring->length = value & 0xFFFFFF;
+      nds_ring_restart(ring);
+      break;
+    case NEURON_UDMA_Q_TAIL_INC:
+      nds_ring_add(device, ring, value & 0xFFFFFF);
+      break;
+    default:
+      break;
+  }
+}
+
+void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
+                            uint32_t value) {
+  uint32_t reg = 0;
+  struct nds_ring* ring = ring_at(device, engine, offset, &reg);
+
+  remember(device, engine, offset, value);
+  if (!ring) return;
+  if (is_reset_register(offset, reg)) {
+    if (value & NEURON_UDMA_Q_SW_CTRL_RESET) nds_ring_restart(ring);
+    return;
+  }
+  write_queue(device, ring, reg, value);
+}
+
+uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset) {
+  uint32_t reg = 0;
+  const struct nds_ring* ring = ring_at(device, engine, offset, &reg);
+  uint32_t value = 0;
+
+  if (ring) {
+    switch (reg) {
+      case NEURON_UDMA_Q_BASE_LO:
+        return (uint32_t)ring->base;
+      case NEURON_UDMA_Q_BASE_HI:
+        return (uint32_t)(ring->base >> 32);
+      case NEURON_UDMA_Q_LENGTH:
+        return ring->length;
+      case NEURON_UDMA_Q_HEAD:
+      case NEURON_UDMA_Q_CURRENT:
+      case NEURON_UDMA_Q_COMPLETION_HEAD:
+        return ring->head;
+      case NEURON_UDMA_Q_TAIL:
+        return ring->tail;
+      default:
+        break;
+    }
+  }
+  (void)nds_os_space_read(device->bar0_space, bar0_place(device, engine, offset), &value,
+                          sizeof value);
+  return value;
+}
+
+bool nds_dma_register_is_protected(uint32_t offset) {
+  uint32_t inside = offset % NEURON_UDMA_S2M_BLOCK;
+  uint32_t slot = inside / NEURON_UDMA_QUEUE_STRIDE;
+
+  if (offset >= NEURON_UDMA_GENERAL_BLOCK || !slot || slot > NEURON_MAX_DMA_QUEUES) return false;
+  switch (inside % NEURON_UDMA_QUEUE_STRIDE) {
+    case NEURON_UDMA_Q_BASE_LO:
+    case NEURON_UDMA_Q_BASE_HI:
+    case NEURON_UDMA_Q_TAIL_INC:
+    case NEURON_UDMA_Q_COMPLETION_BASE_LO:
+    case NEURON_UDMA_Q_COMPLETION_BASE_HI:
+      return true;
+    default:
+      return false;
+  }
+}
