@@ -137,6 +137,7 @@ struct Plan {
   std::vector<Request> requests;  ///< in allocation order
   std::vector<KbinPlan> kbins;
   std::vector<std::uint64_t> arena_bytes;  ///< scratchpad bytes needed, per kbin core
+  std::vector<std::uint32_t> arena_pages;  ///< scratchpad pages needed, per kbin core
 };
 
 /// What is already on the physical cores of the target (decision 34: later loads reuse it).

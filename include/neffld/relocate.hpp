@@ -63,27 +63,28 @@ struct LedgerRow {
   SourceRecord source;
 };
 
-/// Collects what relocation did: always the counts, the rows when asked to.
+/// Takes every row as it is made.
+using LedgerSink = std::function<void(const LedgerRow&)>;
+
+/// Counts what relocation did and, with a sink, passes every row on. Rows are not stored: a large
+/// model has millions, and relocating again produces the same ones.
 class Ledger {
  public:
-  explicit Ledger(bool keep_rows = false) : keep_rows_(keep_rows) {}
-  bool keeps_rows() const { return keep_rows_; }
+  explicit Ledger(LedgerSink sink = {}) : sink_(std::move(sink)) {}
   void add(const LedgerRow& row) {
     ++count(row.kbin, row.form);
-    if (keep_rows_) rows_.push_back(row);
+    if (sink_) sink_(row);
   }
   /// Number of relocations of one form in one kbin.
   std::uint64_t count_of(std::uint32_t kbin, RelocForm form) const;
-  std::span<const LedgerRow> rows() const { return rows_; }
 
  private:
   std::uint64_t& count(std::uint32_t kbin, RelocForm form) {
     if (kbin >= counts_.size()) counts_.resize(kbin + 1);
     return counts_[kbin][static_cast<std::size_t>(form)];
   }
-  bool keep_rows_;
+  LedgerSink sink_;
   std::vector<std::array<std::uint64_t, reloc_form_count>> counts_;
-  std::vector<LedgerRow> rows_;
 };
 
 /// Device addresses that relocation needs.

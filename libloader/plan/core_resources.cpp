@@ -104,7 +104,8 @@ Result<void> plan_scratchpad(std::span<const Kbin> kbins, Plan& plan, const Plan
     const Arena arena = lay_out_arena(i == 0 ? shared_bytes : 0, local_bytes, page);
     NEFFLD_TRY(check_pages(kbins[i], arena.bytes, page));
     plan.arena_bytes[i] = arena.bytes;
-    const std::uint64_t pages = divide_up(arena.bytes, page);
+    const auto pages = static_cast<std::uint32_t>(divide_up(arena.bytes, page));
+    plan.arena_pages[i] = pages;
     const std::uint32_t have = state_of(options, plan.kbins[i].core).scratchpad_pages;
     for (std::uint32_t n = have; n < pages; ++n) {
       add_shared(plan, i, SectionKind::scratchpad_page, n, page, scratchpad_page_align,

@@ -61,8 +61,16 @@ std::uint64_t destination_bytes(const DmaDescriptor& descriptor) {
   return total_bytes(descriptor.to);
 }
 
-std::uint64_t block_signals(const DmaBlock& block) {
-  return (block.event ? 1u : 0u) + (block.semaphore ? 1u : 0u) + block.remote_semaphores.size();
+std::optional<std::uint32_t> block_semaphore(const Kbin& kbin, const DmaBlock& block) {
+  if (block.semaphore) return block.semaphore;
+  const auto& set = kbin.queue_sets[block.queue_set].semaphores;
+  if (set.empty()) return std::nullopt;
+  return set[block.id % set.size()];
+}
+
+std::uint64_t block_signals(const Kbin& kbin, const DmaBlock& block) {
+  return (block.event ? 1u : 0u) + (block_semaphore(kbin, block) ? 1u : 0u) +
+         block.remote_semaphores.size();
 }
 
 BlockCounter count_block(const Kbin& kbin, const DmaBlock& block, std::uint32_t rings) {
@@ -81,8 +89,8 @@ BlockCounter count_block(const Kbin& kbin, const DmaBlock& block, std::uint32_t 
   }
   BlockCounter counter{};
   for (std::uint32_t k = 0; k < rings; ++k) {
-    counter[k] = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(saturating_add(pairs[k], block_signals(block)), counter_limit));
+    counter[k] = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        saturating_add(pairs[k], block_signals(kbin, block)), counter_limit));
   }
   return counter;
 }

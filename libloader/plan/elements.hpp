@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "neffld/error.hpp"
 #include "neffld/kbin.hpp"
@@ -29,8 +30,12 @@ std::uint64_t destination_bytes(const DmaDescriptor& descriptor);
 BlockCounter count_block(const Kbin& kbin, const DmaBlock& block, std::uint32_t rings);
 inline constexpr std::uint32_t counter_limit = 1u << 30;
 
+/// The semaphore a laid-down block raises once on every ring: its own, else one of its queue set's
+/// (spec 05 B4; a set of several takes turns by block id, as compilers write them, spec 08 s3).
+std::optional<std::uint32_t> block_semaphore(const Kbin& kbin, const DmaBlock& block);
+
 /// 4-byte signals that end a block on every ring: event, semaphore, remote semaphores.
-std::uint64_t block_signals(const DmaBlock& block);
+std::uint64_t block_signals(const Kbin& kbin, const DmaBlock& block);
 
 /// Multiplication and addition that stop at `element_limit` instead of wrapping: a hostile pattern
 /// may ask for any count.

@@ -33,6 +33,7 @@ Result<void> place_on_cores(std::span<const Kbin> kbins, Plan& plan, const PlanO
   }
   plan.kbins.resize(kbins.size());
   plan.arena_bytes.assign(kbins.size(), 0);
+  plan.arena_pages.assign(kbins.size(), 0);
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
     KbinPlan& out = plan.kbins[i];
     out.core = static_cast<std::uint32_t>(first) + i;

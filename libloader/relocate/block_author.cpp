@@ -140,14 +140,13 @@ Result<void> BlockAuthor::lay_descriptor(std::uint32_t descriptor_index, std::ui
 Result<void> BlockAuthor::lay_signals(const DmaBlock& block, std::uint32_t block_index,
                                       std::span<RingWriter> rings) const {
   const SourceRecord source{SourceRecord::Kind::block, block_index};
+  const std::optional<std::uint32_t> semaphore = block_semaphore(kbin, block);
   for (RingWriter& ring : rings) {
     const auto signal = [&](std::uint64_t register_address) {
       return ring.append_signal(constant_block, signal_source, register_address, source);
     };
     if (block.event) NEFFLD_TRY(signal(event_register(arch, core, *block.event)));
-    if (block.semaphore) {
-      NEFFLD_TRY(signal(semaphore_increment_register(arch, core, *block.semaphore)));
-    }
+    if (semaphore) NEFFLD_TRY(signal(semaphore_increment_register(arch, core, *semaphore)));
     for (const std::uint32_t remote : block.remote_semaphores) {
       NEFFLD_TRY(signal(semaphore_increment_register(arch, sibling_core, remote)));
     }

@@ -37,7 +37,10 @@ Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addre
 Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
                             const Addresses& addresses, Ledger& ledger, const SectionSink& sink) {
   return guarded([&]() -> Result<void> {
-    return run(kbins, plan, addresses, ledger, sink, {emit_pointers, emit_bound_rings});
+    // Cells and tables are in the ledger since relocate(); they are only written again.
+    Ledger known;
+    NEFFLD_TRY(run(kbins, plan, addresses, known, sink, {emit_pointers}));
+    return run(kbins, plan, addresses, ledger, sink, {emit_bound_rings});
   });
 }
 

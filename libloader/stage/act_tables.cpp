@@ -18,10 +18,6 @@ constexpr std::uint32_t act_tables_load_event = 6;
 constexpr std::array<std::uint64_t, 4> destinations = {0x250'0000, 0x252'0000, 0x254'0000,
                                                        0x258'0000};
 
-std::uint64_t align_up(std::uint64_t value) {
-  return (value + set_align - 1) / set_align * set_align;
-}
-
 /// profile_meta_data as the 76 bytes of the original record.
 std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile) {
   std::array<std::uint8_t, profile_bytes> record{};
@@ -54,12 +50,12 @@ std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile
   return record;
 }
 
-/// A buffer that is the aligned concatenation of one piece a set.
+/// A buffer that is the concatenation of one piece a set.
 class SetBuffer {
  public:
-  /// Returns the offset of the piece.
-  std::uint32_t append(Bytes piece) {
-    bytes_.resize(align_up(bytes_.size()));
+  /// Appends a piece at the next multiple of `align`; returns its offset.
+  std::uint32_t append(Bytes piece, std::uint64_t align = set_align) {
+    bytes_.resize((bytes_.size() + align - 1) / align * align);
     const auto offset = static_cast<std::uint32_t>(bytes_.size());
     bytes_.insert(bytes_.end(), piece.begin(), piece.end());
     return offset;
@@ -85,7 +81,7 @@ std::array<SetBuffer, 4> build_buffers(const Kbin& kbin) {
       profiles.insert(profiles.end(), record.begin(), record.end());
     }
     buffers[2].append(profiles);
-    buffers[3].append(entry);
+    buffers[3].append(entry, directory_entry_bytes);
   }
   return buffers;
 }

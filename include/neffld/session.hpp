@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The load pipeline as a whole: parse a NEFF, load it on a device, bind, verify, unload.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "neffld/container.hpp"
+#include "neffld/device_file.hpp"
+#include "neffld/kbin.hpp"
+#include "neffld/manifest.hpp"
+#include "neffld/plan.hpp"
+#include "neffld/relocate.hpp"
+
+namespace neffld {
+
+/// The stages of a load, in order; `--until` names one.
+enum class Stage : std::uint8_t { guard, parse, graph, build, plan, stage, relocate };
+std::string_view stage_name(Stage stage);
+
+/// What one stage took.
+struct StageTime {
+  Stage stage = Stage::guard;
+  double seconds = 0;
+  std::uint64_t bytes = 0;  ///< bytes read, inflated, allocated or copied by the stage
+};
+
+struct Progress {
+  Stage stage = Stage::guard;
+  std::uint64_t done = 0, total = 0;  ///< bytes
+};
+using ProgressSink = std::function<void(const Progress&)>;
+
+struct ParseOptions {
+  ContainerOptions container;
+  BuildOptions build;
+  Stage until = Stage::build;  ///< guard, parse, graph or build
+  ProgressSink progress;
+};
+
+/// Everything that is known about a NEFF without a device. Kbins point into the container.
+struct ParsedModel {
+  NeffHeader header;
+  std::unique_ptr<Container> container;  ///< from Stage::parse on
+  Manifest manifest;                     ///< from Stage::graph on
+  std::vector<Kbin> kbins;               ///< from Stage::build on
+  std::vector<StageTime> times;
+};
+
+/// Stages guard to build. `device` is the architecture to load for; `Arch::any` takes the one the
+/// file names (v3 for "*"). Makes no device call.
+Result<ParsedModel> parse_model(Bytes file, Arch device, const ParseOptions& options = {});
+
+struct LoadOptions {
+  std::uint32_t logical_core = 0;
+  std::uint64_t scratchpad_page_bytes = 512ull << 20;
+  /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
+  Stage until = Stage::relocate;
+  ProgressSink progress;
+};
+
+/// One live allocation as reports show it.
+struct AllocationInfo {
+  std::uint64_t seq = 0;  ///< order in the session, from 0
+  std::uint64_t pa = 0;
+  std::uint64_t size = 0;       ///< bytes the driver gave
+  std::uint64_t requested = 0;  ///< bytes asked for
+  std::uint64_t align = 0;
+  std::uint32_t category = 0, hbm = 0, core = 0;
+  std::uint64_t handle = 0;
+  std::string owner;
+};
+
+/// A model on a device. Owned by its session.
+struct LoadedModel {
+  std::uint32_t h_nn = 0, h_model = 0;  ///< registry key, device-side key
+  ParsedModel parsed;
+  Plan plan;
+  Addresses addresses;
+  Ledger ledger;
+  std::vector<AllocationInfo> allocations;  ///< its own and the shared ones it was first to need
+  bool queues_initialised = false;
+  bool bound = false;
+};
+
+/// One open device and the models on it. Not thread-safe: one thread at a time.
+class Session {
+ public:
+  /// Asks the device who it is. Errors: class device; driver versions this loader does not speak.
+  static Result<std::unique_ptr<Session>> open(std::unique_ptr<DeviceFile> device);
+  ~Session();
+
+  Arch arch() const;
+  const DeviceTraits& device() const;
+
+  /// Stages plan, stage, relocate and register. On failure the device is as it was before.
+  /// Statuses: NRT_RESOURCE out of memory, queues or descriptors; NRT_INVALID what cannot run.
+  Result<LoadedModel*> load(ParsedModel model, const LoadOptions& options = {});
+
+  /// Gives inputs and outputs device addresses: resolves the template rings, allocates, copies and
+  /// initialises them, fills tables and pointer cells. Every name of the model must be present.
+  Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
+
+  /// Reads every section back and compares it with a relocation at the actual addresses. Error:
+  /// class check, naming owner, offset, expected and found byte. Returns the bytes compared.
+  Result<std::uint64_t> verify(LoadedModel& model);
+
+  /// Frees everything the model owns, last allocation first.
+  Result<void> unload(LoadedModel& model);
+
+  std::span<const std::unique_ptr<LoadedModel>> models() const;
+  /// Copies memory of a live allocation out of the device.
+  Result<void> read(std::uint64_t handle, std::uint64_t offset, MutableBytes out);
+  /// ioctls made so far by command value.
+  const std::map<std::uint32_t, std::uint64_t>& calls() const;
+
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace neffld

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "neffld/container.hpp"
+
+namespace neffld::cli {
+namespace {
+
+struct PackCommand {
+  std::string folder, output, uuid;
+  PackOptions options;
+
+  Result<void> run() {
+    if (!uuid.empty()) {
+      NEFFLD_TRY(parse_uuid());
+    }
+    NEFFLD_ASSIGN(const std::vector<PackMember> members, read_folder(folder));
+    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, pack_neff(members, options));
+    return write_file(output, bytes);
+  }
+
+  Result<void> parse_uuid() {
+    std::array<std::uint8_t, 16> bytes{};
+    std::size_t digits = 0;
+    for (const char c : uuid) {
+      if (c == '-') continue;
+      const std::size_t value = std::string_view("0123456789abcdef")
+                                    .find(static_cast<char>(c | (c >= 'A' && c <= 'F' ? 0x20 : 0)));
+      if (value == std::string_view::npos || digits == 32) {
+        digits = 0;
+        break;
+      }
+      bytes[digits / 2] = static_cast<std::uint8_t>(bytes[digits / 2] << 4 | value);
+      ++digits;
+    }
+    if (digits != 32) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--uuid"},
+                  fmt::format("found '{}', expected 32 hexadecimal digits", uuid));
+    }
+    options.uuid = bytes;
+    return {};
+  }
+};
+
+struct UnpackCommand {
+  std::string file, folder;
+
+  Result<void> run() const {
+    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
+    NEFFLD_ASSIGN(const Container container, parse_container(bytes));
+    return unpack_neff(container, folder);
+  }
+};
+
+}  // namespace
+
+void add_pack(CLI::App& app, Action& run) {
+  CLI::App* command = app.add_subcommand("pack", "Write a NEFF from a folder of members");
+  auto state = std::make_shared<PackCommand>();
+  command->add_option("DIR", state->folder, "Folder that holds neff.json and the rest")->required();
+  command->add_option("-o,--output", state->output, "The NEFF to write")->required();
+  command->add_option("--name", state->options.name, "Model name in the header");
+  command->add_option("--uuid", state->uuid, "UUID in the header (default: a random one)");
+  command->add_option("--features", state->options.feature_bits, "Feature bits");
+  command->add_option("--vnc-size", state->options.vnc_size, "Logical core size")
+      ->capture_default_str();
+  command->add_option("--dialect", state->options.dialect, "Tar dialect: ustar, pax or gnu")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, TarDialect>{
+              {"ustar", TarDialect::ustar}, {"pax", TarDialect::pax}, {"gnu", TarDialect::gnu}},
+          CLI::ignore_case));
+  command
+      ->add_option("--compression", state->options.compression, "none, stored or deflate (default)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, Compression>{{"none", Compression::none},
+                                             {"stored", Compression::stored},
+                                             {"deflate", Compression::deflate}},
+          CLI::ignore_case));
+  command->add_flag(
+      "--word-swapped-hash", state->options.word_swapped_hash,
+      "Store the payload hash with each 4-byte group reversed, as newer compilers do");
+  command->callback([state, &run] { run = [state] { return state->run(); }; });
+}
+
+void add_unpack(CLI::App& app, Action& run) {
+  CLI::App* command = app.add_subcommand("unpack", "Write the members of a NEFF into a folder");
+  auto state = std::make_shared<UnpackCommand>();
+  command->add_option("FILE", state->file, "A NEFF")->required();
+  command->add_option("DIR", state->folder, "An empty or new folder")->required();
+  command->callback([state, &run] { run = [state] { return state->run(); }; });
+}
+
+}  // namespace neffld::cli

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "loading.hpp"
+
+namespace neffld::cli {
+namespace {
+
+constexpr std::size_t flush_bytes = 1u << 20;
+
+/// Prints ledger rows of one model as text or as one JSON object a line.
+class RowPrinter {
+ public:
+  RowPrinter(const LoadedModel& model, bool json, std::string form)
+      : model_(model), json_(json), form_(std::move(form)) {}
+
+  void operator()(const LedgerRow& row) {
+    const std::string_view form = reloc_form_name(row.form);
+    if (!form_.empty() && form != form_) return;
+    const std::string& owner = model_.plan.requests[row.request].owner;
+    const std::uint64_t address = model_.addresses.sections[row.request] + row.offset;
+    const int digits = 2 * row.width;
+    if (json_) {
+      fmt::format_to(
+          out(),
+          "{{\"address\":\"0x{:x}\",\"subgraph\":\"{}\",\"section\":\"{}\",\"offset\":{},"
+          "\"width\":{},\"form\":\"{}\",\"old\":\"0x{:0{}x}\",\"new\":\"0x{:0{}x}\","
+          "\"symbol\":\"{}\",\"addend\":{},\"source\":\"{}\"}}\n",
+          address, escaped(kbin(row).name), escaped(owner), row.offset, row.width, form,
+          row.old_value, digits, row.new_value, digits, escaped(symbol(row)), row.symbol.addend,
+          escaped(source(row)));
+    } else {
+      fmt::format_to(out(), "0x{:011x}  {:<16} 0x{:0{}x} -> 0x{:0{}x}  {:<28} {:<24} {}\n", address,
+                     form, row.old_value, digits, row.new_value, digits,
+                     row.symbol.addend ? fmt::format("{}+0x{:x}", symbol(row), row.symbol.addend)
+                                       : symbol(row),
+                     source(row), owner);
+    }
+    if (text_.size() >= flush_bytes) flush();
+  }
+
+  Result<void> finish() {
+    flush();
+    return std::move(result_);
+  }
+
+ private:
+  std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
+  void flush() {
+    if (result_) result_ = print_text(text_);
+    text_.clear();
+  }
+  const Kbin& kbin(const LedgerRow& row) const { return model_.parsed.kbins[row.kbin]; }
+
+  std::string symbol(const LedgerRow& row) const {
+    switch (row.symbol.kind) {
+      case Symbol::Kind::variable:
+        return kbin(row).variables[row.symbol.index].name;
+      case Symbol::Kind::queue:
+        return kbin(row).queue_sets[row.symbol.index].name;
+      case Symbol::Kind::section:
+        return model_.plan.requests[row.symbol.index].owner;
+      case Symbol::Kind::device_register:
+        return "register";
+      case Symbol::Kind::none:
+        break;
+    }
+    return "-";
+  }
+
+  std::string source(const LedgerRow& row) const {
+    switch (row.source.kind) {
+      case SourceRecord::Kind::slot:
+        return fmt::format("slot {}", row.source.index);
+      case SourceRecord::Kind::descriptor:
+        return fmt::format("descriptor {}", row.source.index);
+      case SourceRecord::Kind::block:
+        return fmt::format("block {}", kbin(row).blocks[row.source.index].id);
+      case SourceRecord::Kind::variable:
+        return fmt::format("variable {}", kbin(row).variables[row.source.index].name);
+      case SourceRecord::Kind::none:
+        break;
+    }
+    return "-";
+  }
+
+  static std::string escaped(std::string_view text) {
+    std::string safe;
+    for (const char c : text) {
+      if (c == '"' || c == '\\') safe += '\\';
+      safe += c;
+    }
+    return safe;
+  }
+
+  const LoadedModel& model_;
+  bool json_;
+  std::string form_;
+  std::string text_;
+  Result<void> result_;
+};
+
+struct RelocsCommand {
+  LoadingOptions loading;
+  std::string format = "text", form;
+
+  Result<void> run() {
+    NEFFLD_ASSIGN(Loading result, load_files(loading));
+    const SectionSink no_contents = [](const SectionContent&) { return Result<void>(); };
+    for (const auto& model : result.session->models()) {
+      RowPrinter printer(*model, format == "json", form);
+      Ledger ledger([&printer](const LedgerRow& row) { printer(row); });
+      NEFFLD_TRY(relocate(model->parsed.kbins, model->plan, model->addresses, ledger, no_contents));
+      if (model->bound) {
+        NEFFLD_TRY(relocate_bound(model->parsed.kbins, model->plan, model->addresses, ledger,
+                                  no_contents));
+      }
+      NEFFLD_TRY(printer.finish());
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+void add_relocs(CLI::App& app, Action& run) {
+  CLI::App* command = app.add_subcommand(
+      "relocs", "Load NEFFs and print the ledger: every relocated field, old and new value, why");
+  auto state = std::make_shared<RelocsCommand>();
+  command->add_option("FILE", state->loading.files, "NEFF files")->required();
+  command->add_option("--format", state->format, "text, or json: one object a line")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_option("--form", state->form, "Only relocations of this form, e.g. var_address");
+  state->loading.add_device_options(*command);
+  state->loading.add_parse_options(*command);
+  command->callback([state, &run] { run = [state] { return state->run(); }; });
+}
+
+}  // namespace neffld::cli

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "core_image.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace neffld::cli {
+namespace {
+
+constexpr std::string_view note_owner = "neffld";
+constexpr std::uint32_t note_type_model = 1;
+constexpr std::size_t piece_bytes = 4u << 20;
+constexpr int zstd_level = 3;
+
+tl::unexpected<Error> file_error(const std::string& path, const char* what) {
+  return fail(Status::failure, ErrorClass::file, {.member = path},
+              fmt::format("cannot {}: {}", what, std::strerror(errno)));
+}
+
+/// A file that bytes are appended to, optionally through a zstd stream.
+class ImageFile {
+ public:
+  ImageFile(const std::string& path, bool compress)
+      : path_(path),
+        file_(std::fopen(path.c_str(), "wb"), &std::fclose),
+        stream_(compress ? ZSTD_createCStream() : nullptr, &ZSTD_freeCStream),
+        compressed_(compress ? ZSTD_CStreamOutSize() : 0) {
+    if (stream_) ZSTD_CCtx_setParameter(stream_.get(), ZSTD_c_compressionLevel, zstd_level);
+  }
+
+  Result<void> append(Bytes bytes) {
+    if (!file_) return file_error(path_, "create the image");
+    return stream_ ? compress(bytes, ZSTD_e_continue) : write(bytes);
+  }
+
+  Result<void> finish() {
+    if (!file_) return file_error(path_, "create the image");
+    if (stream_) NEFFLD_TRY(compress({}, ZSTD_e_end));
+    if (std::fflush(file_.get()) != 0 ||
+        ftruncate(fileno(file_.get()), static_cast<off_t>(size_)) != 0) {
+      return file_error(path_, "write the image");
+    }
+    return {};
+  }
+
+ private:
+  /// Zeros become holes: an untouched scratchpad page costs no disk.
+  Result<void> write(Bytes bytes) {
+    const bool zeros = !bytes.empty() && bytes[0] == 0 &&
+                       std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+    size_ += bytes.size();
+    if (zeros && !stream_) {
+      if (std::fseek(file_.get(), static_cast<long>(bytes.size()), SEEK_CUR) != 0) {
+        return file_error(path_, "write the image");
+      }
+      return {};
+    }
+    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
+      return file_error(path_, "write the image");
+    }
+    return {};
+  }
+
+  Result<void> compress(Bytes bytes, ZSTD_EndDirective directive) {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    for (;;) {
+      ZSTD_outBuffer out{compressed_.data(), compressed_.size(), 0};
+      const std::size_t rest = ZSTD_compressStream2(stream_.get(), &out, &in, directive);
+      if (ZSTD_isError(rest)) {
+        return fail(Status::failure, ErrorClass::file, {.member = path_},
+                    fmt::format("zstd: {}", ZSTD_getErrorName(rest)));
+      }
+      NEFFLD_TRY(write(Bytes(compressed_).first(out.pos)));
+      const bool done = directive == ZSTD_e_end ? rest == 0 : in.pos == in.size;
+      if (done) return {};
+    }
+  }
+
+  const std::string& path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+  std::unique_ptr<ZSTD_CStream, std::size_t (*)(ZSTD_CStream*)> stream_;
+  std::vector<std::uint8_t> compressed_;
+  std::uint64_t size_ = 0;
+};
+
+template <class T>
+void append_struct(std::vector<std::uint8_t>& bytes, const T& value) {
+  const auto* raw = reinterpret_cast<const std::uint8_t*>(&value);
+  bytes.insert(bytes.end(), raw, raw + sizeof value);
+}
+
+void pad_to(std::vector<std::uint8_t>& bytes, std::size_t multiple) {
+  bytes.resize((bytes.size() + multiple - 1) / multiple * multiple);
+}
+
+std::string json_escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    if (static_cast<unsigned char>(c) < 0x20) {
+      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::vector<std::uint8_t> model_notes(const Session& session) {
+  std::vector<std::uint8_t> notes;
+  for (const auto& model : session.models()) {
+    const std::string text = fmt::format(R"({{"name":"{}","uuid":"{}"}})",
+                                         json_escape(header_name(model->parsed.header)),
+                                         header_uuid(model->parsed.header));
+    Elf64_Nhdr header{};
+    header.n_namesz = note_owner.size() + 1;
+    header.n_descsz = static_cast<Elf64_Word>(text.size());
+    header.n_type = note_type_model;
+    append_struct(notes, header);
+    notes.insert(notes.end(), note_owner.begin(), note_owner.end());
+    notes.push_back(0);
+    pad_to(notes, 4);
+    notes.insert(notes.end(), text.begin(), text.end());
+    pad_to(notes, 4);
+  }
+  return notes;
+}
+
+std::vector<const AllocationInfo*> live_allocations(const Session& session) {
+  std::vector<const AllocationInfo*> all;
+  for (const auto& model : session.models()) {
+    for (const AllocationInfo& info : model->allocations) all.push_back(&info);
+  }
+  std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->seq < b->seq; });
+  return all;
+}
+
+/// File header, program headers and notes.
+Result<std::vector<std::uint8_t>> head_of(const Session& session,
+                                          const std::vector<const AllocationInfo*>& allocations) {
+  const std::size_t headers = allocations.size() + 1;
+  if (headers >= PN_XNUM) {
+    return fail(Status::resource, ErrorClass::resource, {},
+                fmt::format("{} allocations do not fit an ELF core file, expected fewer than {}",
+                            allocations.size(), PN_XNUM - 1));
+  }
+  const std::vector<std::uint8_t> notes = model_notes(session);
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_ident[EI_VERSION] = EV_CURRENT;
+  header.e_type = ET_CORE;
+  header.e_machine = EM_NONE;
+  header.e_version = EV_CURRENT;
+  header.e_phoff = sizeof header;
+  header.e_ehsize = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = static_cast<Elf64_Half>(headers);
+  std::vector<std::uint8_t> head;
+  append_struct(head, header);
+
+  std::uint64_t offset = sizeof header + headers * sizeof(Elf64_Phdr);
+  Elf64_Phdr note{};
+  note.p_type = PT_NOTE;
+  note.p_offset = offset;
+  note.p_filesz = notes.size();
+  note.p_align = 4;
+  append_struct(head, note);
+  offset += notes.size();
+  for (const AllocationInfo* info : allocations) {
+    Elf64_Phdr load{};
+    load.p_type = PT_LOAD;
+    load.p_flags = PF_R | PF_W;
+    load.p_offset = offset;
+    load.p_paddr = info->pa;
+    load.p_filesz = load.p_memsz = info->size;
+    append_struct(head, load);
+    offset += info->size;
+  }
+  head.insert(head.end(), notes.begin(), notes.end());
+  return head;
+}
+
+}  // namespace
+
+Result<void> write_core_image(Session& session, const std::string& path, bool compress) {
+  const std::vector<const AllocationInfo*> allocations = live_allocations(session);
+  ImageFile file(path, compress);
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> head, head_of(session, allocations));
+  NEFFLD_TRY(file.append(head));
+  std::vector<std::uint8_t> piece;
+  for (const AllocationInfo* info : allocations) {
+    for (std::uint64_t done = 0; done < info->size; done += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(piece_bytes, info->size - done));
+      NEFFLD_TRY(session.read(info->handle, done, piece));
+      NEFFLD_TRY(file.append(piece));
+    }
+  }
+  return file.finish();
+}
+
+}  // namespace neffld::cli

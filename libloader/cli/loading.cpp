@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "loading.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "progress.hpp"
+
+namespace neffld::cli {
+namespace {
+
+/// The device a name means. `architecture` is what "sim" takes from the first file.
+Result<std::unique_ptr<Session>> open_session(const std::string& name, Arch architecture) {
+  SimOptions sim;
+  if (name == "sim") {
+    sim.architecture = static_cast<std::uint32_t>(architecture);
+  } else if (name == "sim:v2" || name == "sim:v3") {
+    sim.architecture = name == "sim:v2" ? 2 : 3;
+  } else {
+    return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
+                fmt::format("'{}' is not supported by this version, expected sim, sim:v2 or sim:v3 "
+                            "(device nodes need the character-device back end)",
+                            name));
+  }
+  NEFFLD_ASSIGN(const std::shared_ptr<SimDevice> device, SimDevice::create(sim));
+  NEFFLD_ASSIGN(std::unique_ptr<DeviceFile> file, device->open());
+  return Session::open(std::move(file));
+}
+
+/// The architecture a device name fixes before any file is read.
+Arch named_arch(const std::string& device) {
+  if (device == "sim:v2") return Arch::v2;
+  if (device == "sim:v3") return Arch::v3;
+  return Arch::any;
+}
+
+Result<std::map<std::string, std::uint64_t, std::less<>>> parse_binds(
+    const std::vector<std::string>& binds) {
+  std::map<std::string, std::uint64_t, std::less<>> io;
+  for (const std::string& bind : binds) {
+    const std::size_t equals = bind.rfind('=');
+    const std::string_view number = equals == std::string::npos
+                                        ? std::string_view()
+                                        : std::string_view(bind).substr(equals + 1);
+    const bool hex = number.starts_with("0x") || number.starts_with("0X");
+    const char* begin = number.data() + (hex ? 2 : 0);
+    const char* end = number.data() + number.size();
+    std::uint64_t address = 0;
+    const auto [rest, error] = std::from_chars(begin, end, address, hex ? 16 : 10);
+    if (number.empty() || error != std::errc() || rest != end) {
+      return fail(
+          Status::invalid, ErrorClass::usage, {.path = "--bind"},
+          fmt::format("found '{}', expected NAME=ADDRESS (0x hexadecimal or decimal)", bind));
+    }
+    io[bind.substr(0, equals)] = address;
+  }
+  return io;
+}
+
+Error in_file(Error error, const std::string& file) {
+  if (error.where.member.empty()) {
+    error.where.member = file;
+  } else if (error.where.member != file) {
+    error.where.member = file + ": " + error.where.member;
+  }
+  return error;
+}
+
+/// Stage plan without a device.
+Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOptions& options) {
+  PlanOptions plan_options;
+  plan_options.logical_core = options.core;
+  plan_options.scratchpad_page_bytes = options.scratchpad_page_mib << 20;
+  NEFFLD_ASSIGN(Plan plan, plan_model(parsed.kbins, plan_options));
+  return std::make_unique<Plan>(std::move(plan));
+}
+
+Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingOptions& options,
+                            Stage until, const ProgressSink& progress, ReportItem& item) {
+  if (!loading.session) {
+    NEFFLD_ASSIGN(loading.session, open_session(options.device, parsed.manifest.arch));
+    loading.report.device = loading.session->device().name;
+    loading.report.architecture = arch_name(loading.session->arch());
+    loading.report.simulated = loading.session->device().simulated;
+  }
+  LoadOptions load;
+  load.logical_core = options.core;
+  load.scratchpad_page_bytes = options.scratchpad_page_mib << 20;
+  load.until = until;
+  load.progress = progress;
+  NEFFLD_ASSIGN(LoadedModel * model, loading.session->load(std::move(parsed), load));
+  item.loaded = model;
+  item.parsed = &model->parsed;
+  item.plan = &model->plan;
+  if (options.binds.empty()) return {};
+  NEFFLD_ASSIGN(auto io, parse_binds(options.binds));
+  return loading.session->bind(*model, std::move(io));
+}
+
+Result<void> load_file(Loading& loading, const std::string& file, const LoadingOptions& options,
+                       Stage until, const ProgressSink& progress) {
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
+  ParseOptions parse = parse_options(options, std::min(until, Stage::build));
+  parse.progress = progress;
+  const Arch device = loading.session ? loading.session->arch() : named_arch(options.device);
+  NEFFLD_ASSIGN(ParsedModel parsed, parse_model(bytes, device, parse));
+  ReportItem item{file, nullptr, nullptr, nullptr};
+  if (until >= Stage::stage) {
+    NEFFLD_TRY(load_on_device(loading, std::move(parsed), options, until, progress, item));
+  } else {
+    loading.parsed.push_back(std::make_unique<ParsedModel>(std::move(parsed)));
+    item.parsed = loading.parsed.back().get();
+    if (until == Stage::plan) {
+      NEFFLD_ASSIGN(std::unique_ptr<Plan> plan, plan_only(*loading.parsed.back(), options));
+      loading.plans.push_back(std::move(plan));
+      item.plan = loading.plans.back().get();
+    }
+  }
+  loading.report.items.push_back(std::move(item));
+  return {};
+}
+
+}  // namespace
+
+void LoadingOptions::add_parse_options(CLI::App& command) {
+  command.add_flag("--no-hash", no_hash,
+                   "Do not verify the header hash (gzip CRC and lengths are always verified)");
+  command.add_flag("--allow-legacy", allow_legacy,
+                   "Load files for another architecture or without the SBUF reservation, with a "
+                   "warning");
+  command.add_option("--max-inflated", max_inflated, "Limit of the inflated payload in bytes");
+  command.add_option("--max-members", max_members, "Limit of archive members");
+  command.add_option("--max-json-depth", max_json_depth, "Limit of JSON nesting");
+}
+
+void LoadingOptions::add_device_options(CLI::App& command) {
+  command.add_option("--device", device, "sim (the architecture the file names), sim:v2 or sim:v3")
+      ->envname("NEFFLD_DEVICE")
+      ->capture_default_str();
+  command.add_option("--core", core, "Logical core to load on")->capture_default_str();
+  command
+      .add_option("--bind", binds,
+                  "NAME=ADDRESS: give an input or output a device address; every name of the model "
+                  "must be given")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--scratchpad-page-size", scratchpad_page_mib,
+                  "Scratchpad page size in MiB, a multiple of 512 below 4096")
+      ->capture_default_str();
+  command.add_option("--progress", progress, "json: one line per phase and step on stderr")
+      ->check(CLI::IsMember({"json"}));
+}
+
+ParseOptions parse_options(const LoadingOptions& options, Stage until) {
+  ParseOptions parse;
+  parse.until = until;
+  parse.container.verify_hash = !options.no_hash;
+  parse.build.allow_legacy = options.allow_legacy;
+  if (options.max_inflated) parse.container.limits.inflated_bytes = options.max_inflated;
+  if (options.max_members) parse.container.limits.members = options.max_members;
+  if (options.max_json_depth) parse.build.json_depth = options.max_json_depth;
+  return parse;
+}
+
+Result<Stage> parse_stage(const std::string& name) {
+  for (const Stage stage : {Stage::guard, Stage::parse, Stage::graph, Stage::build, Stage::plan,
+                            Stage::stage, Stage::relocate}) {
+    if (stage_name(stage) == name) return stage;
+  }
+  return fail(
+      Status::invalid, ErrorClass::usage, {.path = "--until"},
+      fmt::format("found '{}', expected guard, parse, graph, build, plan, stage or relocate",
+                  name));
+}
+
+Result<Loading> load_files(const LoadingOptions& options) {
+  NEFFLD_ASSIGN(const Stage until, parse_stage(options.until));
+  const ProgressSink progress = make_progress(options.progress == "json");
+  Loading loading;
+  for (const std::string& file : options.files) {
+    if (auto result = load_file(loading, file, options, until, progress); !result) {
+      return tl::unexpected<Error>(in_file(std::move(result.error()), file));
+    }
+  }
+  if (loading.session) {
+    for (const auto& [command, count] : loading.session->calls()) loading.report.ioctls += count;
+  }
+  return loading;
+}
+
+Result<void> print_text(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return {};
+  }
+  return fail(Status::failure, ErrorClass::file, {.member = "standard output"}, "cannot write");
+}
+
+}  // namespace neffld::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What load, dump and relocs have in common: their options, and taking files to a device.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "neffld/session.hpp"
+#include "report.hpp"
+
+namespace neffld::cli {
+
+struct LoadingOptions {
+  std::vector<std::string> files;
+  std::string device = "sim";
+  std::string until = "relocate";
+  std::string progress;            ///< "" or "json"
+  std::vector<std::string> binds;  ///< NAME=ADDRESS
+  std::uint32_t core = 0;
+  std::uint64_t scratchpad_page_mib = 512;
+  bool no_hash = false, allow_legacy = false;
+  std::uint64_t max_inflated = 0, max_members = 0;
+  std::uint32_t max_json_depth = 0;
+
+  void add_device_options(CLI::App& command);
+  void add_parse_options(CLI::App& command);
+};
+
+/// Everything a command that loads keeps alive: models are parsed and planned, and with a device
+/// they are on it.
+struct Loading {
+  std::unique_ptr<Session> session;                  ///< null while no device was needed
+  std::vector<std::unique_ptr<ParsedModel>> parsed;  ///< models that stayed on the host
+  std::vector<std::unique_ptr<Plan>> plans;
+  Report report;
+};
+
+ParseOptions parse_options(const LoadingOptions& options, Stage until);
+Result<Stage> parse_stage(const std::string& name);
+/// Takes the files as far as `options.until` says. On error nothing of them stays on the device.
+Result<Loading> load_files(const LoadingOptions& options);
+
+/// Writes text to stdout; error class file when it cannot be written.
+Result<void> print_text(std::string_view text);
+
+}  // namespace neffld::cli

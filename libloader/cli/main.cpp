@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// neffld: load, look into and take apart NEFF files.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "commands.hpp"
+#include "version.hpp"
+
+namespace {
+
+constexpr const char* footer =
+    R"(Exit codes: 0 done, 1 the answer is no (verification failed), 2 usage, 3 file, 4 format,
+5 unsupported, 6 resource, 7 device.)";
+
+int report_error(const neffld::Error& error) {
+  fmt::print(stderr, "neffld: {}\n", neffld::to_sentence(error));
+  return neffld::exit_code(error.error_class);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("neffld: an open loader-linker for NEFF files (AWS Neuron executables)");
+  app.set_version_flag("--version", std::string("neffld ") + neffld::cli::version);
+  app.require_subcommand(1);
+  app.footer(footer);
+  neffld::cli::Action action;
+  neffld::cli::add_inspect(app, action);
+  neffld::cli::add_load(app, action);
+  neffld::cli::add_dump(app, action);
+  neffld::cli::add_relocs(app, action);
+  neffld::cli::add_pack(app, action);
+  neffld::cli::add_unpack(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : neffld::exit_code(neffld::ErrorClass::usage);
+  }
+  const auto result = neffld::guarded(action);
+  return result ? 0 : report_error(result.error());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (...) {
+    return report_error(neffld::error_from_current_exception());
+  }
+}

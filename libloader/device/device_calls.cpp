@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "device_calls.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace neffld {
+namespace {
+
+constexpr std::uint64_t max_copy = 1ull << 30;
+
+static_assert(static_cast<std::uint32_t>(MemCategory::code) == NEURON_MEM_CODE_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::constants) == NEURON_MEM_CONSTANTS_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::scratchpad) == NEURON_MEM_SCRATCHPAD_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::misc) == NEURON_MEM_MISC_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::scratchpad_not_shared) ==
+              NEURON_MEM_SCRATCHPAD_NONSHARED_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::dma_rings) == NEURON_MEM_DMA_RINGS_DEVICE);
+
+/// "ENOMEM (12)", or the driver's own positive result.
+std::string answer_name(int answer) {
+  if (answer > 0) return fmt::format("the positive result {}", answer);
+  const char* name = strerrorname_np(-answer);
+  return fmt::format("{} ({})", name ? name : "an unknown errno", -answer);
+}
+
+tl::unexpected<Error> device_error(const char* call, int answer, std::string detail) {
+  return fail(Status::failure, ErrorClass::device, {.path = call},
+              fmt::format("the driver answered {}: {}", answer_name(answer), std::move(detail)));
+}
+
+std::uint64_t user_pointer(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+}  // namespace
+
+int DeviceCalls::call(std::uint32_t command, void* argument) {
+  ++counts_[command];
+  return file_->ioctl(command, argument);
+}
+
+Result<DriverFacts> DeviceCalls::driver_facts() {
+  DriverFacts facts;
+  neuron_compatible_version versions{};
+  if (const int answer = call(NEURON_IOCTL_COMPATIBLE_VERSION, &versions)) {
+    return device_error("COMPATIBLE_VERSION", answer, "is this a Neuron device?");
+  }
+  facts.min_version = versions.min;
+  facts.max_version = versions.max;
+  neuron_driver_info info{};
+  info.size = sizeof info;
+  if (const int answer = call(NEURON_IOCTL_DRIVER_INFO_GET, &info)) {
+    return device_error("DRIVER_INFO_GET", answer, "the driver is too old, 2.24 is needed");
+  }
+  facts.features = info.feature_flags1;
+  if (info.architecture < 2 || info.architecture > 4) {
+    return fail(Status::failure, ErrorClass::unsupported, {.path = "DRIVER_INFO_GET"},
+                fmt::format("device architecture is {}, expected 2 to 4", info.architecture));
+  }
+  facts.arch = static_cast<Arch>(info.architecture);
+  return facts;
+}
+
+Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
+  DeviceMemory memory;
+  neuron_mem_alloc_v2mt64 alloc{};
+  alloc.size = request.size;
+  alloc.align = request.align;
+  alloc.dram_channel = request.hbm;
+  alloc.nc_id = request.core;
+  alloc.mem_type = static_cast<std::uint32_t>(request.category);
+  alloc.mem_handle_ptr = user_pointer(&memory.handle);
+  const int answer = call(NEURON_IOCTL_MEM_ALLOC_V2MT64, &alloc);
+  if (answer != 0) {
+    const bool full = answer == -ENOMEM;
+    return fail(
+        full ? Status::resource : Status::failure, full ? ErrorClass::resource : ErrorClass::device,
+        {.path = request.owner},
+        fmt::format("Failed to allocate {} bytes (alignment: {}, category: {}) on HBM {} for "
+                    "core {}: the driver answered {}",
+                    request.size, request.align, alloc.mem_type, request.hbm, request.core,
+                    answer_name(answer)));
+  }
+  neuron_mem_get_extended_info info{};
+  info.mem_handle = memory.handle;
+  info.version = 1;
+  if (const int result = call(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, &info)) {
+    static_cast<void>(free(memory.handle));
+    return device_error("MEM_GET_EXTENDED_INFO", result, "Failed to get the phys address");
+  }
+  memory.pa = info.pa;
+  memory.size = info.size;
+  return memory;
+}
+
+Result<void> DeviceCalls::free(std::uint64_t handle) {
+  neuron_mem_free argument{handle};
+  if (const int answer = call(NEURON_IOCTL_MEM_FREE, &argument)) {
+    return device_error("MEM_FREE", answer, fmt::format("handle {}", handle));
+  }
+  return {};
+}
+
+Result<void> DeviceCalls::copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,
+                               std::uint64_t size, bool to_device) {
+  for (std::uint64_t done = 0; done < size;) {
+    neuron_mem_buf_copy64 argument{};
+    argument.mem_handle = handle;
+    argument.buffer_ptr = user_pointer(host + done);
+    argument.size = std::min(size - done, max_copy);
+    argument.offset = offset + done;
+    argument.copy_to_mem_handle = to_device;
+    if (const int answer = call(NEURON_IOCTL_MEM_BUF_COPY64, &argument)) {
+      return device_error(
+          "MEM_BUF_COPY64", answer,
+          to_device ? "Copy from buffer to memory failed" : "Copy from memory  to buffer failed");
+    }
+    done += argument.size;
+  }
+  return {};
+}
+
+Result<void> DeviceCalls::copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes) {
+  // The driver only reads the buffer in this direction.
+  return copy(handle, offset, const_cast<std::uint8_t*>(bytes.data()), bytes.size(), true);
+}
+
+Result<void> DeviceCalls::copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes) {
+  return copy(handle, offset, bytes.data(), bytes.size(), false);
+}
+
+Result<void> DeviceCalls::copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx) {
+  neuron_dma_copy_descriptors64 argument{};
+  argument.mem_handle = handle;
+  argument.buffer_ptr = user_pointer(descriptors.data());
+  argument.num_descs = static_cast<std::uint32_t>(descriptors.size() / 16);
+  argument.queue_type = tx ? NEURON_QUEUE_TX : NEURON_QUEUE_RX;
+  if (const int answer = call(NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, &argument)) {
+    return device_error(
+        "DMA_COPY_DESCRIPTORS64", answer,
+        fmt::format("Failed to write {} descriptors to a static ring", argument.num_descs));
+  }
+  return {};
+}
+
+Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> queues) {
+  const auto batch = std::make_unique<neuron_dma_queue_init_batch>();
+  while (!queues.empty()) {
+    const std::size_t count = std::min<std::size_t>(queues.size(), NEURON_MAX_QUEUE_INIT_BATCH);
+    batch->count = static_cast<std::uint32_t>(count);
+    std::copy_n(queues.begin(), count, batch->entries);
+    if (const int answer = call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get())) {
+      return device_error("DMA_QUEUE_INIT_BATCH", answer,
+                          fmt::format("{} queues from DMA engine {} queue {} on", count,
+                                      queues[0].eng_id, queues[0].qid));
+    }
+    queues = queues.subspan(count);
+  }
+  return {};
+}
+
+Result<void> AllocationList::release(std::size_t keep) {
+  Result<void> first;
+  while (live_.size() > keep) {
+    auto result = calls_->free(live_.back().handle);
+    if (!result && first) first = std::move(result);
+    live_.pop_back();
+  }
+  return first;
+}
+
+}  // namespace neffld

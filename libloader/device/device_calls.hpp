@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Typed device calls: one method per ioctl the loader makes, errors with the errno's name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "neffld/bytes.hpp"
+#include "neffld/device_file.hpp"
+#include "neffld/plan.hpp"
+#include "neuron_abi/ioctl.h"
+
+namespace neffld {
+
+/// What the driver says about itself.
+struct DriverFacts {
+  Arch arch = Arch::any;
+  std::uint32_t min_version = 0, max_version = 0;  ///< runtime ABI numbers it accepts
+  std::uint64_t features = 0;
+};
+
+/// A live allocation.
+struct DeviceMemory {
+  std::uint64_t handle = 0;
+  std::uint64_t pa = 0;
+  std::uint64_t size = 0;  ///< bytes given, page-rounded
+};
+
+class DeviceCalls {
+ public:
+  explicit DeviceCalls(DeviceFile& file) : file_(&file) {}
+
+  Result<DriverFacts> driver_facts();
+  /// Allocates device memory (MEM_ALLOC_V2MT64) and asks where it is. Errors: NRT_RESOURCE on
+  /// ENOMEM, NRT_FAILURE otherwise.
+  Result<DeviceMemory> allocate(const Request& request);
+  Result<void> free(std::uint64_t handle);
+  /// Host to device in pieces of at most 1 GiB (MEM_BUF_COPY64, decision 34).
+  Result<void> copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes);
+  Result<void> copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes);
+  /// Writes ring descriptors from the start of a chunk (DMA_COPY_DESCRIPTORS64).
+  Result<void> copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx);
+  /// Initialises queues in batches the driver accepts (DMA_QUEUE_INIT_BATCH).
+  Result<void> init_queues(std::span<const neuron_dma_queue_init> queues);
+
+  /// ioctls made so far, by command value.
+  const std::map<std::uint32_t, std::uint64_t>& counts() const { return counts_; }
+
+ private:
+  int call(std::uint32_t command, void* argument);
+  Result<void> copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,
+                    std::uint64_t size, bool to_device);
+
+  DeviceFile* file_;
+  std::map<std::uint32_t, std::uint64_t> counts_;
+};
+
+/// Device allocations that free themselves, last one first (03 R16).
+class AllocationList {
+ public:
+  explicit AllocationList(DeviceCalls& calls) : calls_(&calls) {}
+  AllocationList(AllocationList&& other) noexcept
+      : calls_(other.calls_), live_(std::move(other.live_)) {
+    other.live_.clear();
+  }
+  AllocationList& operator=(AllocationList&&) = delete;
+  ~AllocationList() { static_cast<void>(release()); }
+
+  /// Makes room, so that as many `add` calls cannot fail.
+  void reserve(std::size_t count) { live_.reserve(count); }
+  void add(const DeviceMemory& memory) { live_.push_back(memory); }
+  std::span<const DeviceMemory> live() const { return live_; }
+  std::size_t size() const { return live_.size(); }
+  /// Hands the allocations to somebody else: forgets them without freeing.
+  void forget() noexcept { live_.clear(); }
+  /// Frees the allocations from `keep` on; returns the first error and goes on regardless.
+  Result<void> release(std::size_t keep = 0);
+
+ private:
+  DeviceCalls* calls_;
+  std::vector<DeviceMemory> live_;
+};
+
+}  // namespace neffld

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "core_resources.hpp"
+
+#include <algorithm>
+
+namespace neffld {
+namespace {
+
+void keep_first_error(Result<void>& first, Result<void> next) {
+  if (first && !next) first = std::move(next);
+}
+
+}  // namespace
+
+std::vector<CoreState> CoreResources::states(std::uint32_t cores) const {
+  std::vector<CoreState> states(cores);
+  for (const auto& [number, core] : cores_) {
+    if (number >= cores) continue;
+    states[number] = {!core.exec.empty(), static_cast<std::uint32_t>(core.pages.size())};
+  }
+  return states;
+}
+
+std::vector<std::uint64_t> CoreResources::page_addresses(std::uint32_t core) const {
+  std::vector<std::uint64_t> addresses;
+  if (const auto found = cores_.find(core); found != cores_.end()) {
+    for (const DeviceMemory& page : found->second.pages) addresses.push_back(page.pa);
+  }
+  return addresses;
+}
+
+void CoreResources::retain(const Plan& plan, std::span<const DeviceMemory> by_request) {
+  std::map<std::uint32_t, Core> next = cores_;
+  for (std::size_t i = 0; i < plan.requests.size(); ++i) {
+    const Request& request = plan.requests[i];
+    if (!request.shared) continue;
+    Core& core = next[request.core];
+    if (request.kind == SectionKind::scratchpad_page) {
+      core.pages.push_back(by_request[i]);
+      core.page_users.push_back(0);
+    } else {
+      core.exec.push_back(by_request[i]);
+    }
+  }
+  for (std::size_t i = 0; i < plan.kbins.size(); ++i) {
+    Core& core = next[plan.kbins[i].core];
+    ++core.models;
+    for (std::uint32_t page = 0; page < plan.arena_pages[i]; ++page) ++core.page_users[page];
+  }
+  cores_.swap(next);
+}
+
+Result<void> CoreResources::release(const Plan& plan) {
+  Result<void> first;
+  for (std::size_t i = 0; i < plan.kbins.size(); ++i) {
+    Core& core = cores_[plan.kbins[i].core];
+    for (std::uint32_t page = 0; page < plan.arena_pages[i]; ++page) --core.page_users[page];
+    while (!core.page_users.empty() && core.page_users.back() == 0) {
+      keep_first_error(first, calls_->free(core.pages.back().handle));
+      core.pages.pop_back();
+      core.page_users.pop_back();
+    }
+    if (--core.models > 0) continue;
+    for (; !core.exec.empty(); core.exec.pop_back()) {
+      keep_first_error(first, calls_->free(core.exec.back().handle));
+    }
+    core.queue_owner = 0;
+  }
+  return first;
+}
+
+std::uint32_t CoreResources::queue_owner(std::uint32_t core) const {
+  const auto found = cores_.find(core);
+  return found == cores_.end() ? 0 : found->second.queue_owner;
+}
+
+void CoreResources::set_queue_owner(std::uint32_t core, std::uint32_t h_model) {
+  cores_[core].queue_owner = h_model;
+}
+
+}  // namespace neffld

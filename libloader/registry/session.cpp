@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: MIT
+// A session: one open device, its models, and the passes that load one.
+#include "neffld/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "core_resources.hpp"
+#include "device_calls.hpp"
+#include "stager.hpp"
+#include "stopwatch.hpp"
+
+namespace neffld {
+namespace {
+
+// Runtime ABI numbers this loader speaks (spec 06 section 1): v2 drivers take 5..7, v3 ones 10..11.
+constexpr std::uint32_t oldest_version = 5, newest_version = 11;
+
+/// Process-wide, never 0 (spec 04 section 1).
+std::uint32_t mint_h_model() {
+  static std::atomic<std::uint32_t> last{0};
+  std::uint32_t id = ++last;
+  if (id == 0) id = ++last;
+  return id;
+}
+
+/// What this device cannot run although the file is legal.
+Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
+                                  const DeviceTraits& traits) {
+  if (!arch_table(plan.arch).caps.staging) {
+    return unsupported({}, fmt::format("staging for {} is not supported: no device exists to check "
+                                       "it against (parse, build and plan work)",
+                                       arch_name(plan.arch)));
+  }
+  if (traits.simulated) return {};
+  for (std::size_t i = 0; i < kbins.size(); ++i) {
+    for (std::size_t set = 0; set < plan.kbins[i].queue_sets.size(); ++set) {
+      if (!plan.kbins[i].queue_sets[set].uses_cast) continue;
+      return unsupported({kbins[i].name, kbins[i].queue_sets[set].name, std::nullopt, std::nullopt},
+                         "DMA cast encoding is not known for this device (decision 9); it runs on "
+                         "the simulated device");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+struct Session::State {
+  explicit State(std::unique_ptr<DeviceFile> device)
+      : file(std::move(device)), calls(*file), cores(calls) {}
+
+  /// A model and its device memory. The memory goes first when it is destroyed.
+  struct Entry {
+    explicit Entry(DeviceCalls& calls) : own(calls), bound(calls) {}
+    AllocationList own;    ///< plan order
+    AllocationList bound;  ///< rings of template sets
+    std::vector<DeviceMemory> by_request;
+    std::uint32_t load_requests = 0;  ///< plan.requests before bind
+  };
+
+  std::unique_ptr<DeviceFile> file;
+  DeviceCalls calls;
+  DriverFacts facts;
+  CoreResources cores;
+  std::uint32_t last_nn = 0;
+  std::uint64_t next_seq = 0;
+  std::vector<std::unique_ptr<LoadedModel>> models;
+  std::map<const LoadedModel*, Entry> entries;
+
+  Result<void> stage(LoadedModel& model, Entry& entry, const LoadOptions& options);
+  Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock);
+  void record_allocations(LoadedModel& model, const Entry& entry, std::size_t first);
+  Result<void> init_queues(LoadedModel& model, const Entry& entry, bool templates);
+  Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
+  Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
+  Result<void> unload(LoadedModel& model);
+};
+
+void Session::State::record_allocations(LoadedModel& model, const Entry& entry, std::size_t first) {
+  for (std::size_t i = first; i < model.plan.requests.size(); ++i) {
+    const Request& request = model.plan.requests[i];
+    const DeviceMemory& memory = entry.by_request[i];
+    model.allocations.push_back({next_seq++, memory.pa, memory.size, request.size, request.align,
+                                 static_cast<std::uint32_t>(request.category), request.hbm,
+                                 request.core, memory.handle, request.owner});
+  }
+}
+
+/// Queues are programmed only while no other model owns the cores (decision 33).
+Result<void> Session::State::init_queues(LoadedModel& model, const Entry& entry, bool templates) {
+  const bool owned =
+      std::all_of(model.plan.kbins.begin(), model.plan.kbins.end(), [&](const KbinPlan& kbin) {
+        const std::uint32_t owner = cores.queue_owner(kbin.core);
+        return owner == 0 || owner == model.h_model;
+      });
+  if (!owned) return {};
+  NEFFLD_TRY(calls.init_queues(queue_inits(model.plan, entry.by_request, templates)));
+  model.queues_initialised = true;
+  return {};
+}
+
+/// Writes the contents of every section and programs the queues.
+Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageClock& clock) {
+  std::uint64_t copied = 0;
+  const SectionSink sink =
+      device_sink(calls, entry.by_request, model.plan, [&](std::uint64_t bytes) {
+        copied += bytes;
+        clock.advance(bytes);
+      });
+  NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, model.ledger, sink));
+  NEFFLD_TRY(init_queues(model, entry, false));
+  clock.finish(copied);
+  return {};
+}
+
+/// Allocates in the plan's order, then fills every section.
+Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadOptions& options) {
+  StageClock clock(model.parsed.times, options.progress);
+  clock.start(Stage::stage);
+  NEFFLD_ASSIGN(AllocationList all, allocate_all(calls, model.plan.requests));
+  entry.by_request.assign(all.live().begin(), all.live().end());
+  std::uint64_t allocated = 0;
+  for (const DeviceMemory& memory : all.live()) {
+    model.addresses.sections.push_back(memory.pa);
+    allocated += memory.size;
+  }
+  for (const KbinPlan& kbin : model.plan.kbins) {
+    model.addresses.scratchpad_pages[kbin.core] = cores.page_addresses(kbin.core);
+  }
+  for (std::size_t i = 0; i < model.plan.requests.size(); ++i) {
+    const Request& request = model.plan.requests[i];
+    if (request.kind != SectionKind::scratchpad_page) continue;
+    model.addresses.scratchpad_pages[request.core].push_back(entry.by_request[i].pa);
+  }
+  clock.finish(allocated);
+
+  if (options.until != Stage::stage) {
+    clock.start(Stage::relocate, planned_content_bytes(model.plan));
+    NEFFLD_TRY(fill(model, entry, clock));
+  }
+
+  // Only host memory can fail from here on, and ownership moves after the last thing that can.
+  record_allocations(model, entry, 0);
+  entry.own.reserve(model.plan.requests.size());
+  cores.retain(model.plan, entry.by_request);
+  for (std::size_t i = 0; i < model.plan.requests.size(); ++i) {
+    if (!model.plan.requests[i].shared) entry.own.add(entry.by_request[i]);
+  }
+  all.forget();
+  return {};
+}
+
+Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions& options) {
+  auto model = std::make_unique<LoadedModel>();
+  model->parsed = std::move(parsed);
+
+  // Plan: every allocation and every size, before the first device call of this model.
+  StageClock clock(model->parsed.times, options.progress);
+  clock.start(Stage::plan);
+  PlanOptions plan_options;
+  plan_options.logical_core = options.logical_core;
+  plan_options.scratchpad_page_bytes = options.scratchpad_page_bytes;
+  plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
+  NEFFLD_ASSIGN(model->plan, plan_model(model->parsed.kbins, plan_options));
+  NEFFLD_TRY(check_device_support(model->parsed.kbins, model->plan, file->traits()));
+  clock.finish(planned_content_bytes(model->plan));
+
+  // Room in the registry first, so that registering cannot fail after staging.
+  model->h_model = mint_h_model();
+  models.reserve(models.size() + 1);
+  const auto [entry, inserted] = entries.try_emplace(model.get(), calls);
+  entry->second.load_requests = static_cast<std::uint32_t>(model->plan.requests.size());
+
+  // Stage and relocate.
+  auto staged = guarded([&] { return stage(*model, entry->second, options); });
+  if (!staged) {
+    entries.erase(entry);
+    return tl::unexpected<Error>(std::move(staged.error()));
+  }
+  if (model->queues_initialised) {
+    for (const KbinPlan& kbin : model->plan.kbins) {
+      cores.set_queue_owner(kbin.core, model->h_model);
+    }
+  }
+
+  // Register: the model is READY.
+  model->h_nn = ++last_nn;
+  models.push_back(std::move(model));
+  return models.back().get();
+}
+
+Result<void> Session::State::bind(LoadedModel& model,
+                                  std::map<std::string, std::uint64_t, std::less<>> io) {
+  Entry& entry = entries.at(&model);
+  if (model.bound) {
+    return fail(Status::invalid, ErrorClass::usage, {}, "the model is bound already");
+  }
+  const ArchTable& arch = arch_table(model.plan.arch);
+  for (const auto* tensors : {&model.parsed.manifest.inputs, &model.parsed.manifest.outputs}) {
+    for (const auto& [name, tensor] : *tensors) {
+      const auto bound = io.find(name);
+      if (bound == io.end()) {
+        return fail(Status::invalid, ErrorClass::usage, {.path = name},
+                    fmt::format("Failed to find tensor {} in tensor set", name));
+      }
+      const std::uint32_t hbm = hbm_of(arch, bound->second);
+      if (hbm == arch.hbm_count ||
+          tensor.size > arch.hbm_size - (bound->second - arch.hbm_base[hbm])) {
+        return fail(Status::invalid, ErrorClass::usage, {.path = name},
+                    fmt::format("address 0x{:x} and size {} lie outside every HBM of {}",
+                                bound->second, tensor.size, arch_name(model.plan.arch)));
+      }
+    }
+  }
+  Plan plan = model.plan;
+  NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, plan));
+  NEFFLD_ASSIGN(AllocationList rings,
+                allocate_all(calls, std::span(plan.requests).subspan(entry.load_requests)));
+  Addresses addresses = model.addresses;
+  addresses.io = std::move(io);
+  std::vector<DeviceMemory> by_request = entry.by_request;
+  for (const DeviceMemory& memory : rings.live()) {
+    by_request.push_back(memory);
+    addresses.sections.push_back(memory.pa);
+  }
+  const SectionSink sink = device_sink(calls, by_request, plan, {});
+  NEFFLD_TRY(relocate_bound(model.parsed.kbins, plan, addresses, model.ledger, sink));
+
+  model.plan = std::move(plan);
+  model.addresses = std::move(addresses);
+  entry.by_request = std::move(by_request);
+  for (const DeviceMemory& memory : rings.live()) entry.bound.add(memory);
+  rings.forget();
+  record_allocations(model, entry, entry.load_requests);
+  model.bound = true;
+  return init_queues(model, entry, true);
+}
+
+Result<void> Session::State::unload(LoadedModel& model) {
+  const auto entry = entries.find(&model);
+  Result<void> first = entry->second.bound.release();
+  auto own = entry->second.own.release();
+  if (first && !own) first = std::move(own);
+  auto shared = cores.release(model.plan);
+  if (first && !shared) first = std::move(shared);
+  for (const KbinPlan& kbin : model.plan.kbins) {
+    if (cores.queue_owner(kbin.core) == model.h_model) cores.set_queue_owner(kbin.core, 0);
+  }
+  entries.erase(entry);
+  std::erase_if(models, [&](const auto& held) { return held.get() == &model; });
+  return first;
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Session::~Session() {
+  while (!state_->models.empty()) static_cast<void>(state_->unload(*state_->models.back()));
+}
+
+Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<DeviceFile> device) {
+  return guarded([&]() -> Result<std::unique_ptr<Session>> {
+    auto state = std::make_unique<State>(std::move(device));
+    NEFFLD_ASSIGN(state->facts, state->calls.driver_facts());
+    if (state->facts.max_version < oldest_version || state->facts.min_version > newest_version) {
+      return fail(Status::failure, ErrorClass::unsupported, {.path = state->file->traits().name},
+                  fmt::format("the driver accepts runtime versions {} to {}, this loader speaks {} "
+                              "to {}",
+                              state->facts.min_version, state->facts.max_version, oldest_version,
+                              newest_version));
+    }
+    return std::make_unique<Session>(std::move(state));
+  });
+}
+
+Arch Session::arch() const {
+  return state_->facts.arch;
+}
+const DeviceTraits& Session::device() const {
+  return state_->file->traits();
+}
+
+Result<LoadedModel*> Session::load(ParsedModel model, const LoadOptions& options) {
+  return guarded([&] { return state_->load(std::move(model), options); });
+}
+
+Result<void> Session::bind(LoadedModel& model,
+                           std::map<std::string, std::uint64_t, std::less<>> io) {
+  return guarded([&] { return state_->bind(model, std::move(io)); });
+}
+
+Result<std::uint64_t> Session::verify(LoadedModel& model) {
+  return guarded([&]() -> Result<std::uint64_t> {
+    std::uint64_t compared = 0;
+    Ledger ledger;
+    const auto& by_request = state_->entries.at(&model).by_request;
+    const SectionSink sink = compare_sink(state_->calls, by_request, model.plan, compared);
+    NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, ledger, sink));
+    if (model.bound) {
+      NEFFLD_TRY(relocate_bound(model.parsed.kbins, model.plan, model.addresses, ledger, sink));
+    }
+    return compared;
+  });
+}
+
+Result<void> Session::unload(LoadedModel& model) {
+  return guarded([&] { return state_->unload(model); });
+}
+
+std::span<const std::unique_ptr<LoadedModel>> Session::models() const {
+  return state_->models;
+}
+
+Result<void> Session::read(std::uint64_t handle, std::uint64_t offset, MutableBytes out) {
+  return state_->calls.copy_out(handle, offset, out);
+}
+
+const std::map<std::uint32_t, std::uint64_t>& Session::calls() const {
+  return state_->calls.counts();
+}
+
+}  // namespace neffld
