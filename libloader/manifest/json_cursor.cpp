@@ -43,6 +43,9 @@ struct Token : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Token> {
   }
 };
 
+// RapidJSON counts the bytes of a string in 32 bits.
+constexpr std::size_t max_text = 0xFFFFFFFE;
+
 bool is_white(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -145,7 +148,13 @@ struct JsonCursor::Scanner {
 };
 
 JsonCursor::JsonCursor(std::string_view member, Bytes text, std::uint32_t max_depth)
-    : member_(member), max_depth_(max_depth), scanner_(std::make_unique<Scanner>(text)) {
+    : member_(member),
+      max_depth_(max_depth),
+      scanner_(std::make_unique<Scanner>(text.size() <= max_text ? text : Bytes())) {
+  if (text.size() > max_text) {
+    return fail(
+        fmt::format("a JSON document of {} bytes, at most {} are read", text.size(), max_text));
+  }
   // RapidJSON ends at the first NUL, so a NUL would hide everything behind it.
   if (const void* nul = text.empty() ? nullptr : std::memchr(text.data(), 0, text.size())) {
     scanner_->next += static_cast<const std::uint8_t*>(nul) - text.data();
