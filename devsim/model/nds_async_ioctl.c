@@ -148,7 +148,7 @@ static long write_engine(struct nds_call* call, uint64_t pa, uint64_t user, uint
 /* The offset counts on both sides (06 4.6). */
 static long program(struct nds_call* call, const struct neuron_program_engine_nc64* argument) {
   if (argument->nc_id >= NEURON_MAX_CORES_PER_DEVICE) return -ENOMEM;
-  if (argument->offset > UINT64_MAX - argument->dst) return -ENOMEM;
+  if (argument->offset > ~0ull - argument->dst) return -ENOMEM;
   if (!nds_bus_is_programmable(call->device, argument->dst + argument->offset, argument->size))
     return -ENOMEM;
   return write_engine(call, argument->dst + argument->offset,

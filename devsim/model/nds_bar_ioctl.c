@@ -59,7 +59,7 @@ static uint64_t memory_behind(const struct nds_device* device, uint64_t offset) 
     if (offset >= base && offset - base < NEURON_TOPSP_SIZE)
       return nds_topsp_window(device, index)->base + (offset - base);
   }
-  return UINT64_MAX;
+  return ~0ull;
 }
 
 /* Both need the DMA lock. */
@@ -72,7 +72,7 @@ static int read_register(struct nds_device* device, uint64_t offset, uint32_t* v
     *value = nds_dma_register_read(device, engine, reg);
     return 0;
   }
-  if (pa != UINT64_MAX) return nds_bus_read(device, pa, value, sizeof *value);
+  if (pa != ~0ull) return nds_bus_read(device, pa, value, sizeof *value);
   return nds_os_space_read(device->bar0_space, offset, value, sizeof *value);
 }
 
@@ -85,7 +85,7 @@ static int write_register(struct nds_device* device, uint64_t offset, uint32_t v
     nds_dma_register_write(device, engine, reg, value);
     return 0;
   }
-  if (pa != UINT64_MAX) return nds_bus_write(device, pa, &value, sizeof value);
+  if (pa != ~0ull) return nds_bus_write(device, pa, &value, sizeof value);
   return nds_os_space_write(device->bar0_space, offset, &value, sizeof value);
 }
 

@@ -112,7 +112,7 @@ void nds_dma_run(struct nds_device* device) {
 void nds_ring_add(struct nds_device* device, struct nds_ring* ring, uint32_t count) {
   if (!ring->length) return;
   ring->tail = (uint32_t)(((uint64_t)ring->tail + count) % ring->length);
-  ring->pending = count > UINT32_MAX - ring->pending ? UINT32_MAX : ring->pending + count;
+  ring->pending = count > ~0u - ring->pending ? ~0u : ring->pending + count;
   device->dma.rung = true;
 }
 

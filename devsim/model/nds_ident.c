@@ -191,25 +191,37 @@ static void describe_app(const struct nds_device* device, int32_t tgid, uint32_t
   }
 }
 
-long nds_device_get_all_apps_info(struct nds_call* call) {
-  struct neuron_get_apps_info argument;
-  struct neuron_app_info app[NEURON_MAX_ATTACHED_PROCESSES];
+/* Describes at most `capacity` attached processes and returns how many. Needs the device lock. */
+static uint32_t describe_apps(const struct nds_device* device,
+                              const struct neuron_get_apps_info* argument,
+                              struct neuron_app_info* app) {
   uint32_t count = 0;
   uint32_t slot;
+
+  for (slot = 0; slot < NEURON_MAX_ATTACHED_PROCESSES && count < argument->capacity; slot++) {
+    int32_t tgid = device->slots[slot].tgid;
+
+    if (tgid) describe_app(device, tgid, argument->apps_info_flags, &app[count++]);
+  }
+  return count;
+}
+
+long nds_device_get_all_apps_info(struct nds_call* call) {
+  struct neuron_get_apps_info argument;
+  struct neuron_app_info* app;
   long result = nds_get(call, &argument, sizeof argument);
 
   if (result) return result;
+  app = nds_os_alloc(NEURON_MAX_ATTACHED_PROCESSES * sizeof *app);
+  if (!app) return -ENOMEM;
   nds_mutex_lock(&call->device->lock);
-  for (slot = 0; slot < NEURON_MAX_ATTACHED_PROCESSES && count < argument.capacity; slot++) {
-    int32_t tgid = call->device->slots[slot].tgid;
-
-    if (tgid) describe_app(call->device, tgid, argument.apps_info_flags, &app[count++]);
-  }
+  argument.size = describe_apps(call->device, &argument, app);
   nds_mutex_unlock(&call->device->lock);
-  argument.size = count;
   result = nds_put(call, &argument, sizeof argument);
-  if (result || !count) return result;
-  return nds_put_at(call, call->argument + sizeof argument, app, count * sizeof app[0]);
+  if (!result && argument.size)
+    result = nds_put_at(call, call->argument + sizeof argument, app, argument.size * sizeof *app);
+  nds_os_free(app);
+  return result;
 }
 
 /* A line for the log. */

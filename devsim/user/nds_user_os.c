@@ -11,9 +11,15 @@
 #include "nds_user_probe.h"
 
 #define HUGE_PAGE 0x200000ull
+#define DROP_BYTES 0x4000000ull /* zero fills from this size on drop pages instead of writing */
 
 /* User memory is probed and copied in turns, so that probing does not evict what it touched. */
 #define PROBE_PIECE 0x200000ull
+
+/* memcpy must not even see a null pointer, which is what an unreadable address may be. */
+static void copy_bytes(void* to, const void* from, uint64_t bytes) {
+  if (bytes) memcpy(to, from, bytes);
+}
 
 struct nds_space {
   uint8_t* bytes;
@@ -86,8 +92,25 @@ int nds_os_space_write(struct nds_space* space, uint64_t offset, const void* fro
   return 0;
 }
 
+/* Whole pages inside [offset, offset + bytes) go back to the system and read as zero again. */
+static void drop_pages(struct nds_space* space, uint64_t offset, uint64_t bytes) {
+  uint64_t first = (offset + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+  uint64_t end = (offset + bytes) & ~(HUGE_PAGE - 1);
+
+  if (first < end && !madvise(space->bytes + first, end - first, MADV_DONTNEED)) {
+    memset(space->bytes + offset, 0, first - offset);
+    memset(space->bytes + end, 0, offset + bytes - end);
+  } else {
+    memset(space->bytes + offset, 0, bytes);
+  }
+}
+
 int nds_os_space_fill(struct nds_space* space, uint64_t offset, uint8_t value, uint64_t bytes) {
-  memset(space->bytes + offset, value, bytes);
+  /* Zeroing a HBM must not make it resident. */
+  if (!value && bytes >= DROP_BYTES)
+    drop_pages(space, offset, bytes);
+  else
+    memset(space->bytes + offset, value, bytes);
   return 0;
 }
 
@@ -104,7 +127,7 @@ int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t us
     uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
     uint64_t good = nds_user_readable(user, piece);
 
-    memcpy(space->bytes + offset, (const void*)(uintptr_t)user, good);
+    copy_bytes(space->bytes + offset, (const void*)(uintptr_t)user, good);
     *uncopied -= good;
     if (good < piece) return 0;
     user += piece;
@@ -120,7 +143,7 @@ int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user
     uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
     uint64_t good = nds_user_writable(user, piece);
 
-    memcpy((void*)(uintptr_t)user, space->bytes + offset, good);
+    copy_bytes((void*)(uintptr_t)user, space->bytes + offset, good);
     *uncopied -= good;
     if (good < piece) return 0;
     user += piece;
@@ -132,13 +155,13 @@ int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user
 size_t nds_os_from_user(void* to, uint64_t user, size_t bytes) {
   size_t good = (size_t)nds_user_readable(user, bytes);
 
-  memcpy(to, (const void*)(uintptr_t)user, good);
+  copy_bytes(to, (const void*)(uintptr_t)user, good);
   return bytes - good;
 }
 
 size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes) {
   size_t good = (size_t)nds_user_writable(user, bytes);
 
-  memcpy((void*)(uintptr_t)user, from, good);
+  copy_bytes((void*)(uintptr_t)user, from, good);
   return bytes - good;
 }

@@ -30,10 +30,7 @@ struct stack_range {
 static _Thread_local struct stack_range own_stack;
 
 static uint64_t page_size(void) {
-  static uint64_t size;
-
-  if (!size) size = (uint64_t)sysconf(_SC_PAGESIZE);
-  return size;
+  return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 static void find_stack(void) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The in-process back end: SimDevice and DeviceFile.
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -63,6 +64,29 @@ TEST_CASE("a 96 GiB device costs little until it is touched") {
   std::uint8_t byte = 1;
   CHECK(copy(**file, 1, &byte, 1, 21ull << 30, true) == 0);
   CHECK(resident_bytes() - before < (64ull << 20));
+}
+
+TEST_CASE("zeroing a large chunk gives its memory back") {
+  auto device = SimDevice::create({});
+  REQUIRE(device);
+  auto file = (*device)->open();
+  REQUIRE(file);
+  constexpr std::uint64_t size = 20ull << 30;
+  constexpr std::uint64_t offsets[] = {0, 5ull << 30, size - (1 << 20)};
+  const auto handle = alloc(**file, size);
+  std::vector<std::uint8_t> bytes(1 << 20, 7);
+  for (const std::uint64_t offset : offsets) {
+    REQUIRE(copy(**file, handle, bytes.data(), bytes.size(), offset, true) == 0);
+  }
+  const auto before = resident_bytes();
+  neuron_memset64 set{handle, 3, 0, size - 6};
+  CHECK((*file)->ioctl(NEURON_IOCTL_MEMSET64, &set) == 0);
+  CHECK(resident_bytes() <= before + (16ull << 20));
+  for (const std::uint64_t offset : offsets) {
+    REQUIRE(copy(**file, handle, bytes.data(), bytes.size(), offset, false) == 0);
+    const auto kept = std::count(bytes.begin(), bytes.end(), std::uint8_t{7});
+    CHECK(kept == (offset == offsets[1] ? 0 : 3));
+  }
 }
 
 TEST_CASE("traits and counters tell what a device is") {
