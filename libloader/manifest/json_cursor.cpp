@@ -152,8 +152,8 @@ JsonCursor::JsonCursor(std::string_view member, Bytes text, std::uint32_t max_de
       max_depth_(max_depth),
       scanner_(std::make_unique<Scanner>(text.size() <= max_text ? text : Bytes())) {
   if (text.size() > max_text) {
-    return fail(
-        fmt::format("a JSON document of {} bytes, at most {} are read", text.size(), max_text));
+    fail(fmt::format("a JSON document of {} bytes, at most {} are read", text.size(), max_text));
+    return;
   }
   // RapidJSON ends at the first NUL, so a NUL would hide everything behind it.
   if (const void* nul = text.empty() ? nullptr : std::memchr(text.data(), 0, text.size())) {
