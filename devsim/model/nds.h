@@ -80,6 +80,13 @@ void nds_device_destroy(struct nds_device* device);
 void nds_device_counters(struct nds_device* device, struct nds_counters* out);
 
 /*
+ * The text of a sysfs attribute of the device, by its path below the device's folder, for example
+ * "core_count" or "neuron_core0/stats/memory_usage/device_mem/tensors/present" (spec 06 section 8).
+ * Returns the length, -ENOENT for an attribute that does not exist, -ENOSPC if it does not fit.
+ */
+int nds_device_fact(struct nds_device* device, const char* path, char* text, size_t bytes);
+
+/*
  * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling
  * process. 0, -EBUSY (16 processes are attached), -ENOMEM.
  */

@@ -21,6 +21,7 @@ static void link_chunk(struct nds_device* device, struct nds_chunk* chunk) {
     index->oldest = chunk;
   index->newest = chunk;
   nds_tree_insert(&index->root, chunk);
+  nds_facts_charge(device, chunk);
 }
 
 static void unlink_chunk(struct nds_device* device, struct nds_chunk* chunk) {
@@ -35,6 +36,7 @@ static void unlink_chunk(struct nds_device* device, struct nds_chunk* chunk) {
   else
     index->newest = chunk->older;
   nds_tree_remove(&index->root, chunk);
+  nds_facts_discharge(device, chunk);
 }
 
 static int place_host(struct nds_device* device, const struct nds_alloc_request* request,

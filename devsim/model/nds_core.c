@@ -7,8 +7,10 @@
 void nds_cores_init(struct nds_device* device) {
   uint32_t core;
 
-  for (core = 0; core < NEURON_MAX_CORES_PER_DEVICE; core++)
+  for (core = 0; core < NEURON_MAX_CORES_PER_DEVICE; core++) {
     device->cores[core].init_state = NEURON_CINIT_INVALID;
+    device->facts.resets[core] = 1; /* the one at probe */
+  }
 }
 
 struct nds_chunk* nds_chunk_of(const struct nds_device* device, const struct nds_chunk_ref* ref) {
@@ -56,6 +58,7 @@ static void reset_core(struct nds_device* device, uint32_t core) {
   uint32_t topsps = device->profile->topsps_per_core;
   uint32_t index;
 
+  device->facts.resets[core]++;
   device->cores[core].init_state = NEURON_CINIT_INVALID;
   device->cores[core].model_started = 0;
   memset(device->cores[core].async_busy, 0, sizeof device->cores[core].async_busy);

@@ -15,6 +15,7 @@
 #include "nds_chunk.h"
 #include "nds_core.h"
 #include "nds_dma.h"
+#include "nds_facts.h"
 #include "nds_handle.h"
 #include "nds_handlers.h"
 #include "nds_os.h"
@@ -84,6 +85,7 @@ struct nds_device {
   struct nds_nq_set topsp_nq[NDS_MAX_TOPSPS];
   struct nds_reset_request* resets;
   struct nds_data_store stores[NDS_DATA_STORES];
+  struct nds_facts facts;
 };
 
 struct nds_file {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
  * What the device model needs from its host. The model itself is freestanding C: it calls only
- * these functions, memcpy, memset and memmove. A host provides "nds_os_host.h" on its include path
- * (devsim/user for the in-process device, devsim/kmod for the kernel module), which defines
+ * these functions and the string functions that both the C library and kernels have (memcpy,
+ * memcmp, memset, strlen, strcmp, strncmp, snprintf). A host provides "nds_os_host.h" on its
+ * include path (devsim/user for the in-process device, devsim/kmod for the kernel module), which
+ * defines
  *
  *   nds_mutex_t and nds_mutex_init / _destroy / _lock / _unlock
  *

@@ -399,3 +399,35 @@ TEST_CASE("every command answers something for a null argument, and nothing cras
     CHECK(client.alloc({4096}) != 0);
   }
 }
+
+TEST_CASE("facts tell what sysfs would") {
+  const Device device(3);
+  const Client client(device);
+  const auto fact = [&](const std::string& path) {
+    char text[64] = {};
+    const int length = nds_device_fact(device.get(), path.c_str(), text, sizeof text);
+    return length < 0 ? "error " + std::to_string(-length) : std::string(text);
+  };
+  CHECK(fact("core_count") == "8");
+  CHECK(fact("connected_devices") == "\n");
+  CHECK(fact("info/architecture/instance_type") == "Trn2");
+  CHECK(fact("neuron_core5/info/architecture/arch_type") == "NCv3");
+  const std::string tensors = "neuron_core5/stats/memory_usage/device_mem/tensors/";
+  const auto chunk = client.alloc({5000, 0, 0, 2, 5});
+  CHECK(fact(tensors + "present") == "8192");
+  CHECK(client.free(chunk) == 0);
+  client.alloc({4096, 0, 0, 2, 5});
+  CHECK(fact(tensors + "present") == "4096");
+  CHECK(fact(tensors + "peak") == "8192");
+  CHECK(fact(tensors + "total") == "12288");
+  CHECK(fact("neuron_core0/stats/memory_usage/device_mem/driver_memory/present") == "16777216");
+  CHECK(fact("neuron_core0/stats/other_info/reset_req_count") == "1");
+  for (const char* path : {"", "core_counts", "neuron_core8/stats/other_info/flop_count",
+                           "neuron_core/", "neuron_core5", "stats/memory_usage/host_mem/tensors",
+                           "stats/memory_usage/host_mem/tensors/presents"}) {
+    CAPTURE(path);
+    CHECK(fact(path) == "error " + std::to_string(ENOENT));
+  }
+  char small[1];
+  CHECK(nds_device_fact(device.get(), "core_count", small, sizeof small) == -ENOSPC);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+#include "nds_facts.h"
+
+#include "nds_internal.h"
+#include "nds_topology.h"
+
+#define UNKNOWN_CATEGORY 0u
+
+/* Names by category number; the memory types map to them below (spec 03 section 9.1). */
+static const char* const host_names[NDS_HOST_CATEGORIES] = {
+    "uncategorized", "application_memory", "tensors",       "constants",
+    "dma_buffers",   "driver_memory",      "notifications", "dma_rings",
+};
+
+static const char* const device_names[NDS_DEVICE_CATEGORIES] = {
+    "uncategorized",           "model_code",     "tensors",       "constants",
+    "model_shared_scratchpad", "runtime_memory", "driver_memory", "collectives",
+    "nonshared_scratchpad",    "notifications",  "dma_rings",
+};
+
+/* Which counter code and misc host memory go to is not documented; both are the application's. */
+static uint32_t host_category(uint32_t mem_type) {
+  switch (mem_type) {
+    case NEURON_MEM_CODE_HOST:
+    case NEURON_MEM_MISC_HOST:
+      return 1;
+    case NEURON_MEM_TENSORS_HOST:
+      return 2;
+    case NEURON_MEM_CONSTANTS_HOST:
+      return 3;
+    case NEURON_MEM_NCDEV_HOST:
+      return 5;
+    case NEURON_MEM_NOTIFICATION_HOST:
+      return 6;
+    case NEURON_MEM_DMA_RINGS_HOST:
+      return 7;
+    default:
+      return UNKNOWN_CATEGORY;
+  }
+}
+
+static uint32_t device_category(uint32_t mem_type) {
+  switch (mem_type) {
+    case NEURON_MEM_CODE_DEVICE:
+      return 1;
+    case NEURON_MEM_TENSORS_DEVICE:
+      return 2;
+    case NEURON_MEM_CONSTANTS_DEVICE:
+      return 3;
+    case NEURON_MEM_SCRATCHPAD_DEVICE:
+    case NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE:
+      return 4;
+    case NEURON_MEM_MISC_DEVICE:
+      return 5;
+    case NEURON_MEM_NCDEV_DEVICE:
+      return 6;
+    case NEURON_MEM_COLLECTIVES_DEVICE:
+      return 7;
+    case NEURON_MEM_SCRATCHPAD_NONSHARED_DEVICE:
+      return 8;
+    case NEURON_MEM_NOTIFICATION_DEVICE:
+      return 9;
+    case NEURON_MEM_DMA_RINGS_DEVICE:
+      return 10;
+    default:
+      return UNKNOWN_CATEGORY;
+  }
+}
+
+static struct nds_usage* usage_of(struct nds_device* device, const struct nds_chunk* chunk) {
+  if (chunk->host) return &device->facts.host[host_category(chunk->mem_type)];
+  return &device->facts.device[chunk->nc_id][device_category(chunk->mem_type)];
+}
+
+void nds_facts_charge(struct nds_device* device, const struct nds_chunk* chunk) {
+  struct nds_usage* usage = usage_of(device, chunk);
+
+  usage->total += chunk->bytes;
+  usage->present += chunk->bytes;
+  if (usage->present > usage->peak) usage->peak = usage->present;
+}
+
+void nds_facts_discharge(struct nds_device* device, const struct nds_chunk* chunk) {
+  usage_of(device, chunk)->present -= chunk->bytes;
+}
+
+/* Steps over `prefix` and a following slash, if the path starts with them. */
+static bool take(const char** path, const char* prefix) {
+  size_t length = strlen(prefix);
+
+  if (strncmp(*path, prefix, length)) return false;
+  if ((*path)[length] != '/' && (*path)[length] != '\0') return false;
+  *path += length + ((*path)[length] == '/');
+  return true;
+}
+
+static int number(char* text, size_t bytes, uint64_t value) {
+  return snprintf(text, bytes, "%llu", (unsigned long long)value);
+}
+
+/* "category/total" and so on. */
+static int usage_fact(const struct nds_usage* usage, const char* const* names, uint32_t count,
+                      const char* path, char* text, size_t bytes) {
+  uint32_t index;
+
+  for (index = 0; index < count; index++) {
+    if (!take(&path, names[index])) continue;
+    if (take(&path, "total")) return number(text, bytes, usage[index].total);
+    if (take(&path, "present")) return number(text, bytes, usage[index].present);
+    if (take(&path, "peak")) return number(text, bytes, usage[index].peak);
+    break;
+  }
+  return -ENOENT;
+}
+
+/* Counters of executions and of hardware errors: the model has neither. */
+static bool is_one_of(const char* path, const char* const* names, size_t count) {
+  size_t index;
+
+  for (index = 0; index < count; index++)
+    if (!strcmp(path, names[index])) return true;
+  return false;
+}
+
+static bool is_zero_of_core(const char* path) {
+  static const char* const names[] = {
+      "stats/other_info/model_load_count", "stats/other_info/reset_fail_count",
+      "stats/other_info/inference_count",  "stats/other_info/flop_count",
+      "stats/other_info/nc_time_in_use",
+  };
+
+  return is_one_of(path, names, sizeof names / sizeof names[0]);
+}
+
+static bool is_zero_of_device(const char* path) {
+  static const char* const names[] = {
+      "stats/hardware/sram_ecc_uncorrected",
+      "stats/hardware/mem_ecc_uncorrected",
+      "stats/hardware/mem_ecc_repairable_uncorrected",
+  };
+
+  return is_one_of(path, names, sizeof names / sizeof names[0]);
+}
+
+static int core_fact(const struct nds_device* device, uint32_t core, const char* path, char* text,
+                     size_t bytes) {
+  if (!strcmp(path, "info/architecture/arch_type"))
+    return snprintf(text, bytes, "NCv%u", device->profile->architecture);
+  if (!strcmp(path, "stats/other_info/reset_req_count"))
+    return number(text, bytes, device->facts.resets[core]);
+  if (take(&path, "stats/memory_usage/device_mem"))
+    return usage_fact(device->facts.device[core], device_names, NDS_DEVICE_CATEGORIES, path, text,
+                      bytes);
+  return is_zero_of_core(path) ? number(text, bytes, 0) : -ENOENT;
+}
+
+/* "neuron_coreM/rest": true, and the core and the rest. */
+static bool take_core(const struct nds_device* device, const char** path, uint32_t* core) {
+  static const char prefix[] = "neuron_core";
+  const char* digit = *path + sizeof prefix - 1;
+
+  /* At most eight cores: one digit. */
+  if (strncmp(*path, prefix, sizeof prefix - 1) || *digit < '0' || *digit > '9') return false;
+  if (digit[1] != '/' || (uint32_t)(*digit - '0') >= device->profile->cores) return false;
+  *core = (uint32_t)(*digit - '0');
+  *path = digit + 2;
+  return true;
+}
+
+struct architecture_names {
+  const char* arch_type;
+  const char* instance_type;
+  const char* device_name;
+};
+
+/* trn2 and inf2 both say NDv3; that is the driver's, not a slip (06 8). */
+static struct architecture_names names_of(const struct nds_device* device) {
+  static const struct architecture_names trn1 = {"NDv2", "Trn1", "Trainium1"};
+  static const struct architecture_names inf2 = {"NDv3", "Inf2", "Inferentia2"};
+  static const struct architecture_names trn2 = {"NDv3", "Trn2", "Trainium2"};
+  static const struct architecture_names trn3 = {"NDv4", "Trn3", "Trainium3"};
+
+  if (device->config.pci_device_id == NDS_PCI_INF2) return inf2;
+  if (device->profile->architecture == NEURON_ARCH_V2) return trn1;
+  return device->profile->architecture == NEURON_ARCH_V3 ? trn2 : trn3;
+}
+
+static int architecture_fact(const struct nds_device* device, const char* path, char* text,
+                             size_t bytes) {
+  struct architecture_names names = names_of(device);
+
+  if (!strcmp(path, "arch_type")) return snprintf(text, bytes, "%s", names.arch_type);
+  if (!strcmp(path, "instance_type")) return snprintf(text, bytes, "%s", names.instance_type);
+  if (!strcmp(path, "device_name")) return snprintf(text, bytes, "%s", names.device_name);
+  return -ENOENT;
+}
+
+static int neighbours_fact(const struct nds_device* device, uint32_t total, char* text,
+                           size_t bytes) {
+  uint32_t id[4] = {0};
+  uint32_t count = nds_neighbours(device, total, id);
+  uint32_t index;
+  int length = 0;
+
+  for (index = 0; index < count && (size_t)length < bytes; index++)
+    length += snprintf(text + length, bytes - (size_t)length, "%s%u", index ? ", " : "", id[index]);
+  if ((size_t)length < bytes) length += snprintf(text + length, bytes - (size_t)length, "\n");
+  return length;
+}
+
+/* Needs the device lock. */
+static int fact(const struct nds_device* device, uint32_t total, const char* path, char* text,
+                size_t bytes) {
+  uint32_t core;
+
+  if (!strcmp(path, "core_count")) return number(text, bytes, device->profile->cores);
+  if (!strcmp(path, "connected_devices")) return neighbours_fact(device, total, text, bytes);
+  if (!strcmp(path, "reset")) return number(text, bytes, 1); /* ready */
+  if (!strcmp(path, "fw_api_version") && device->config.generation != NDS_GENERATION_2_24)
+    return number(text, bytes, 0);
+  if (!strcmp(path, "info/notify_delay")) return snprintf(text, bytes, "-1");
+  if (!strcmp(path, "info/serial_number"))
+    return snprintf(text, bytes, "%016llx", (unsigned long long)device->config.device_index);
+  if (take(&path, "info/architecture")) return architecture_fact(device, path, text, bytes);
+  if (take(&path, "stats/memory_usage/host_mem"))
+    return usage_fact(device->facts.host, host_names, NDS_HOST_CATEGORIES, path, text, bytes);
+  if (take_core(device, &path, &core)) return core_fact(device, core, path, text, bytes);
+  return is_zero_of_device(path) ? number(text, bytes, 0) : -ENOENT;
+}
+
+int nds_device_fact(struct nds_device* device, const char* path, char* text, size_t bytes) {
+  uint32_t total = nds_device_total(device->machine);
+  int length;
+
+  nds_mutex_lock(&device->lock);
+  length = fact(device, total, path, text, bytes);
+  nds_mutex_unlock(&device->lock);
+  return length < 0 || (size_t)length < bytes ? length : -ENOSPC;
+}
