@@ -20,7 +20,6 @@ Subgraph start(const MemberSource& source, const Manifest& manifest, const Build
                     .options = options,
                     .arch = arch_table(manifest.arch),
                     .def_member = graph.definition,
-                    .graph_count = manifest.graphs.size(),
                     .kbin = {}};
   const std::size_t slash = graph.definition.rfind('/');
   subgraph.kbin.name = graph.name;

@@ -17,8 +17,7 @@ struct Subgraph {
   const MemberSource& source;
   const BuildOptions& options;
   const ArchTable& arch;
-  std::string def_member;       ///< "sg00/def.json"
-  std::size_t graph_count = 1;  ///< kbins of the model
+  std::string def_member;  ///< "sg00/def.json"
   Kbin kbin;
 
   /// Full member name of a file that a JSON document of this subgraph names.
