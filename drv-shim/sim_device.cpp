@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -127,10 +128,32 @@ class SimDeviceImpl final : public SimDevice {
   DeviceTraits traits_;
 };
 
+/// The generation of a minor driver version, or nothing.
+std::optional<nds_generation> generation_of(std::uint32_t driver_minor) {
+  switch (driver_minor) {
+    case 24:
+      return NDS_GENERATION_2_24;
+    case 27:
+      return NDS_GENERATION_2_27;
+    case 30:
+      return NDS_GENERATION_2_30;
+    default:
+      return std::nullopt;
+  }
+}
+
 Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
+  const auto generation = generation_of(options.driver_minor);
+  if (!generation) {
+    return unsupported({}, fmt::format("no simulated driver has version 2.{}; versions are 2.24, "
+                                       "2.27 and 2.30",
+                                       options.driver_minor));
+  }
   nds_config config{};
   config.architecture = options.architecture;
   config.hbm_bytes = options.hbm_bytes;
+  config.generation = *generation;
+  config.strictness = options.clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
   auto model = std::make_shared<Model>();
   const int error = model->create(config);
   if (error == -EINVAL) {

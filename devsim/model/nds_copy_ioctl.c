@@ -181,6 +181,14 @@ long nds_mem_copy64(struct nds_call* call) {
   return result ? result : nds_copy_between(call->device, &argument, ~0ull);
 }
 
+/* Sequence and context only matter to asynchronous completion, and every copy is complete here. */
+long nds_mem_copy64_v30(struct nds_call* call) {
+  struct neuron_mem_copy64_v30 argument;
+  long result = nds_get(call, &argument, sizeof argument);
+
+  return result ? result : nds_copy_between(call->device, &argument.copy, ~0ull);
+}
+
 static long fill(struct nds_device* device, const struct neuron_memset64* argument) {
   struct nds_chunk* chunk = nds_chunk_pin(device, argument->mem_handle);
   struct nds_space* space;

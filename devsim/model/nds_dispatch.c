@@ -80,6 +80,7 @@ static const struct command commands[] = {
     {NEURON_IOCTL_MEM_BUF_ZEROCOPY64, BY_NUMBER, NDS_GENERATION_2_24, nds_mem_buf_zerocopy64},
     {NEURON_IOCTL_MEM_COPY, GATED, NDS_GENERATION_2_24, nds_mem_copy},
     {NEURON_IOCTL_MEM_COPY64, 0, NDS_GENERATION_2_24, nds_mem_copy64},
+    {NEURON_IOCTL_MEM_COPY64_V30, 0, NDS_GENERATION_2_30, nds_mem_copy64_v30},
     {NEURON_IOCTL_MEM_COPY_ASYNC, GATED, NDS_GENERATION_2_24, nds_mem_copy_async},
     {NEURON_IOCTL_MEM_COPY_ASYNC64, 0, NDS_GENERATION_2_24, nds_mem_copy_async64},
     {NEURON_IOCTL_MEM_COPY_ASYNC_WAIT, GATED, NDS_GENERATION_2_24, nds_mem_copy_async_wait},

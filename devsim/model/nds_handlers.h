@@ -49,6 +49,7 @@ long nds_mem_buf_copy64(struct nds_call* call);
 long nds_mem_buf_zerocopy64(struct nds_call* call);
 long nds_mem_copy(struct nds_call* call);
 long nds_mem_copy64(struct nds_call* call);
+long nds_mem_copy64_v30(struct nds_call* call);
 long nds_memset(struct nds_call* call);
 long nds_memset64(struct nds_call* call);
 

@@ -51,12 +51,13 @@ long nds_compatible_version(struct nds_call* call) {
 }
 
 long nds_device_info(struct nds_call* call) {
-  struct neuron_device_info info = {
-      .architecture = call->device->profile->architecture,
-      .revision = call->device->config.revision,
-  };
+  struct neuron_device_info info;
   uint32_t total = nds_device_total(call->device->machine);
 
+  /* memset, because an initializer leaves the padding to chance and it goes to the user. */
+  memset(&info, 0, sizeof info);
+  info.architecture = call->device->profile->architecture;
+  info.revision = call->device->config.revision;
   info.connected_device_count = nds_neighbours(call->device, total, info.connected_devices);
   info.bar_address[0] = nds_bar0_address(call->device);
   info.bar_size[0] = call->device->profile->bar0_bytes;
@@ -65,8 +66,9 @@ long nds_device_info(struct nds_call* call) {
 
 /* The virtual machine puts each device into the slot of its routing id, on bus 0. */
 long nds_device_bdf(struct nds_call* call) {
-  struct neuron_device_bdf bdf = {0};
+  struct neuron_device_bdf bdf;
 
+  memset(&bdf, 0, sizeof bdf);
   bdf.slot = (uint8_t)nds_routing_id(call->device, call->device->config.device_index);
   return nds_put(call, &bdf, sizeof bdf);
 }

@@ -39,8 +39,10 @@ class DeviceFile {
 
 /// Settings of the simulated device linked into the process.
 struct SimOptions {
-  std::uint32_t architecture = 3;  ///< 2 = v2 (trn1), 3 = v3 (trn2)
-  std::uint64_t hbm_bytes = 0;     ///< size of each HBM, 0 = the real one (16 or 24 GiB)
+  std::uint32_t architecture = 3;   ///< 2 = v2 (trn1), 3 = v3 (trn2)
+  std::uint64_t hbm_bytes = 0;      ///< size of each HBM, 0 = the real one (16 or 24 GiB)
+  std::uint32_t driver_minor = 24;  ///< driver generation 2.24 (as measured), 2.27 or 2.30
+  bool clean_errors = false;        ///< errnos where the driver returns positive residues
 };
 
 /// A simulated device inside this process. Every `open` is a file of the same device, as several

@@ -55,6 +55,16 @@ NEURON_ABI_FIELD(struct neuron_mem_copy64, size, 16);
 NEURON_ABI_FIELD(struct neuron_mem_copy64, src_offset, 24);
 NEURON_ABI_FIELD(struct neuron_mem_copy64, dst_offset, 32);
 
+/* MEM_COPY64 of driver 2.30: the older form with a sequence number and a context behind it. */
+struct neuron_mem_copy64_v30 {
+  struct neuron_mem_copy64 copy;
+  uint64_t sequence;
+  uint64_t context;
+};
+NEURON_ABI_SIZE(struct neuron_mem_copy64_v30, 56);
+NEURON_ABI_FIELD(struct neuron_mem_copy64_v30, sequence, 40);
+NEURON_ABI_FIELD(struct neuron_mem_copy64_v30, context, 48);
+
 /* MEM_BUF_COPY; copy_to_mem_handle != 0: buffer -> chunk. */
 struct neuron_mem_buf_copy {
   uint64_t mem_handle;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attach slots, the gate, free access, lifetimes and command selection (spec 06 sections 2 and 3).
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 
@@ -186,6 +187,26 @@ TEST_CASE("newer generations accept their own siblings") {
   copy.h2t_qid = -1;
   CHECK(client.call(NEURON_IOCTL_MEM_BUF_ZEROCOPY64_V30, copy) == 0);
   CHECK(client.read(handle, 4096) == bytes);
+  neuron_mem_copy64_v30 move{{handle, handle, 16, 0, 2048}, 1, 2};
+  CHECK(client.call(NEURON_IOCTL_MEM_COPY64_V30, move) == 0);
+  CHECK(client.read(handle, 16, 2048) == client.read(handle, 16));
+}
+
+TEST_CASE("padding of replies is zero") {
+  const Device device(3);
+  const Client client(device);
+  std::vector<std::uint8_t> reply(80, 0xFF);
+  const auto address = reinterpret_cast<std::uintptr_t>(reply.data());
+  REQUIRE(client.raw(NEURON_IOCTL_DEVICE_INFO, address) == 0);
+  CHECK(std::count(reply.begin() + 44, reply.begin() + 48, 0) == 4);
+  reply.assign(80, 0xFF);
+  REQUIRE(client.raw(NEURON_IOCTL_DEVICE_BDF, address) == 0);
+  CHECK(std::count(reply.begin() + 6, reply.begin() + 8, 0) == 2);
+  CHECK(reply[8] == 0xFF);
+  std::vector<std::uint8_t> state(48, 0xFF);
+  neuron_dma_queue_get_state get{0, 0, reinterpret_cast<std::uintptr_t>(state.data()), address};
+  REQUIRE(client.call(NEURON_IOCTL_DMA_QUEUE_GET_STATE, get) == 0);
+  CHECK(std::count(state.begin() + 44, state.end(), 0) == 4);
 }
 
 TEST_CASE("identity of each architecture") {

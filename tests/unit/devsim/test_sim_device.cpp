@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -117,6 +118,22 @@ TEST_CASE("an impossible device is refused with a sentence") {
     REQUIRE_FALSE(device);
     CHECK(device.error().text.find("architectures are 2, 3 and 4") != std::string::npos);
   }
+}
+
+TEST_CASE("driver generation and error style can be chosen") {
+  neffld::SimOptions options;
+  options.driver_minor = 27;
+  options.clean_errors = true;
+  auto device = SimDevice::create(options);
+  REQUIRE(device);
+  auto file = (*device)->open();
+  REQUIRE(file);
+  neuron_driver_info info{};
+  CHECK((*file)->ioctl(NEURON_IOCTL_DRIVER_INFO_GET, &info) == 0);
+  CHECK(info.feature_flags1 == 0x1FF);
+  CHECK((*file)->ioctl(NEURON_IOCTL_DRIVER_INFO_GET, nullptr) == -EFAULT);
+  options.driver_minor = 25;
+  CHECK_FALSE(SimDevice::create(options));
 }
 
 TEST_CASE("a device lives as long as its last file") {
