@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Each exit code, reached by a real case. Code 1 (verification failed) and 7 (the device failed a
+call) need a device that changes or fails by itself; tests/unit/pipeline reaches them, and
+error classes map to codes in one place."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from support import (FILE, FORMAT, NEFFLD, RESOURCE, SENTENCE, UNSUPPORTED, USAGE, CliTest, Neff,
+                     read_bytes, run, sample, scratch, write_bytes)
+
+
+class UsageTest(CliTest):
+    def test_words_the_parser_does_not_know(self):
+        file = sample("vecadd-v3")
+        for words in ((), ("nonsense",), ("load",), ("load", file, "--nonsense"),
+                      ("load", file, "--report", "xml"), ("load", file, "--progress", "text"),
+                      ("load", file, "--core", "-1"), ("load", file, "--core", "x"),
+                      ("dump", file), ("pack", scratch()), ("unpack", file),
+                      ("pack", scratch(), "-o", "x", "--dialect", "zip")):
+            with self.subTest(words=words):
+                result = run(*words)
+                self.assertEqual(USAGE, result.code, result.err)
+                self.assertEqual("", result.out)
+                self.assertNotEqual("", result.err)
+
+    def test_values_that_mean_nothing(self):
+        file = sample("vecadd-v3")
+        image = os.path.join(scratch(), "never.elf")
+        for words, text in (
+                (("load", file, "--until", "nope"), "nope"),
+                (("load", file, "--verify", "--until", "plan"), "--verify"),
+                (("load", file, "--core", "4"), "core 4"),
+                (("load", file, "--scratchpad-page-size", "0"), "page size"),
+                (("load", file, "--scratchpad-page-size", "511"), "page size"),
+                (("load", file, "--scratchpad-page-size", "4096"), "page size"),
+                (("load", file, "--bind", "left"), "'left'"),
+                (("load", file, "--bind", "left="), "'left='"),
+                (("load", file, "--bind", "left=0xZZ"), "0xZZ"),
+                (("load", file, "--bind", "left=0x10000000000000000"), "0x1000"),
+                (("dump", file, "-o", image, "--bind", "left=0x100000000"), "tensor"),
+                (("pack", scratch(), "-o", image, "--uuid", "12"), "12")):
+            with self.subTest(words=words[2:]):
+                self.assert_refused(run(*words), USAGE, text)
+        self.assertFalse(os.path.exists(image))
+
+    def test_an_unknown_name_is_no_input_or_output(self):
+        binds = [f"--bind={name}={address}" for name, address in
+                 (("left", 0x100000000), ("right", 0x100010000), ("sum", 0x100020000),
+                  ("typo", 0x100030000))]
+        self.assert_ok(run("load", sample("vecadd-v3"), *binds[:3]))
+        self.assert_refused(run("load", sample("vecadd-v3"), *binds), USAGE, "typo")
+
+    def test_names_of_several_files_are_given_together(self):
+        files = (sample("vecadd-v3"), sample("cast-v3"))
+        names = set()
+        for file in files:
+            graph = json.loads(run("inspect", file, "--report", "json").out)["models"][0]["graph"]
+            names.update(tensor["name"] for tensor in graph["inputs"] + graph["outputs"])
+        binds = [f"--bind={name}={0x100000000 + i * 0x100000}" for i, name in enumerate(names)]
+        self.assert_ok(run("load", *files, *binds, "--verify"))
+
+    def test_a_bind_of_several_files_says_which_file_lacks_the_name(self):
+        binds = [f"--bind={name}={0x100000000 + i * 0x10000}" for i, name in
+                 enumerate(("left", "right", "sum"))]
+        result = run("load", sample("vecadd-v3"), sample("cast-v3"), *binds)
+        self.assert_refused(result, USAGE, "cast-v3.neff")
+
+
+class FileTest(CliTest):
+    def test_files_that_cannot_be_read(self):
+        folder = self.fresh_folder()
+        os.mkfifo(f"{folder}/pipe")
+        empty = write_bytes(f"{folder}/empty.neff", b"")
+        cases = {f"{folder}/absent.neff": "does not exist", folder: "is a folder",
+                 f"{folder}/pipe": "regular file", empty: "is empty",
+                 f"{empty}/below": "cannot be opened"}
+        for path, text in cases.items():
+            for command in ("load", "inspect", "relocs"):
+                with self.subTest(path=path, command=command):
+                    self.assert_refused(run(command, path), FILE, path, text)
+
+    def test_the_second_file_is_named_when_it_is_the_one(self):
+        self.assert_refused(run("load", sample("vecadd-v3"), "/absent.neff"), FILE, "/absent.neff")
+
+    def test_outputs_that_cannot_be_written(self):
+        file, folder = sample("vecadd-v3"), self.fresh_folder()
+        image = f"{folder}/image.elf"
+        members = f"{folder}/members"
+        self.assert_ok(run("unpack", file, members))
+        for words in (("dump", file, "-o", "/nonexistent/x.elf"), ("dump", file, "-o", folder),
+                      ("dump", file, "-o", image, "--report", "/nonexistent/r.json"),
+                      ("dump", file, "-o", image, "--rings", f"{image}/rings"),
+                      ("pack", f"{folder}/absent", "-o", image),
+                      ("pack", members, "-o", "/nonexistent/x.neff"),
+                      ("unpack", file, "/nonexistent/x/y")):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), FILE)
+
+    def test_a_full_output_is_an_error(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("/dev/full does not exist")
+        for command in ("inspect", "load", "relocs"):
+            with self.subTest(command), open("/dev/full", "wb") as full:
+                done = subprocess.run([NEFFLD, command, sample("vecadd-v3")], stdout=full,
+                                      stderr=subprocess.PIPE, check=False)
+                self.assertEqual(FILE, done.returncode)
+                self.assertRegex(done.stderr.decode(), SENTENCE)
+
+
+class FormatTest(CliTest):
+    def test_bytes_that_break_a_rule(self):
+        path = write_bytes(os.path.join(scratch(), "text.neff"), b"not a neff at all " * 100)
+        self.assert_refused(run("load", path), FORMAT)
+        for command in ("load", "inspect", "relocs"):
+            self.assert_refused(run(command, path), FORMAT, path)
+        self.assert_refused(run("unpack", path, os.path.join(scratch(), "u")), FORMAT)
+
+    def test_a_failed_unpack_makes_no_folder(self):
+        blob = read_bytes(sample("vecadd-v3"))
+        path = write_bytes(os.path.join(scratch(), "short.neff"), blob[:5000])
+        self.assert_refused(run("unpack", path, os.path.join(scratch(), "none")), FORMAT)
+        self.assertFalse(os.path.exists(os.path.join(scratch(), "none")))
+
+
+class UnsupportedTest(CliTest):
+    def test_another_architecture_names_both(self):
+        self.assert_refused(run("load", sample("vecadd-v3"), "--device", "sim:v2"), UNSUPPORTED,
+                            "NEFF arch: v3", "instance arch: v2")
+        self.assert_refused(run("load", sample("vecadd-v2"), "--device", "sim:v3"), UNSUPPORTED,
+                            "NEFF arch: v2", "instance arch: v3")
+        # Two files, one device: it is the first one's.
+        self.assert_refused(run("load", sample("vecadd-v2"), sample("vecadd-v3")), UNSUPPORTED,
+                            "vecadd-v3.neff", "instance arch: v2")
+
+    def test_every_target_on_every_device(self):
+        for target, arch in (("sunda", 2), ("v2", 2), ("cayman", 3), ("v3", 3), ("mariana", 4),
+                             ("v4", 4)):
+            file = Neff(sample("empty-v3")).edit("kelf-0.json", lambda d: d.update(
+                target=target)).save(f"target-{target}.neff")
+            for device in (2, 3):
+                with self.subTest(target=target, device=device):
+                    result = run("load", file, "--until", "graph", "--device", f"sim:v{device}")
+                    if arch == device:
+                        self.assert_ok(result)
+                    else:
+                        self.assert_refused(result, UNSUPPORTED, f"v{arch}", f"v{device}")
+
+    def test_devices_of_later_versions(self):
+        for device in ("/dev/neuron0", "sim:v4", "nonsense"):
+            with self.subTest(device):
+                self.assert_refused(run("load", sample("vecadd-v3"), "--device", device),
+                                    UNSUPPORTED, device)
+
+    def test_v4_is_built_and_planned_but_not_staged(self):
+        file = Neff(sample("vecadd-v3")).edit(
+            "kelf-0.json", lambda d: d.update(target="mariana")).save("v4.neff")
+        self.assert_ok(run("load", file, "--until", "plan"), "v4")
+        self.assert_ok(run("inspect", file), "v4")
+        self.assert_refused(run("load", file), UNSUPPORTED, "v4")
+
+
+class ResourceTest(CliTest):
+    def test_limits_are_options(self):
+        for words in (("--max-inflated", "1000"), ("--max-members", "3")):
+            with self.subTest(words=words):
+                self.assert_refused(run("load", sample("vecadd-v3"), *words), RESOURCE)
+
+    def test_a_model_that_does_not_fit_the_device(self):
+        # 13 GiB of scratchpad for one core of a v2 device, of which less is free.
+        neff = Neff(sample("vecadd-v2"))
+        definition = neff.json("sg00/def.json")
+        number = len(definition["var"])
+        definition["var"]["huge"] = {"type": "virtual", "var_id": number, "ops": [],
+                                     "size": 13 << 30, "backing_variable_off": 0}
+        neff.edit("sg00/def.json", lambda d: d.update(definition))
+        file = neff.save("huge.neff")
+        self.assert_refused(run("load", file), RESOURCE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Broken inputs, one table: each is refused with one sentence of its own that says where and what
+(pain P12, P17, P18)."""
+
+import json
+import struct
+import unittest
+
+from support import FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, run, sample
+
+DEF, POOL, ACT, DVE = ("sg00/def.json", "sg00/Pool.json", "sg00/Activation.json",
+                       "sg00/DVE.json")
+
+
+def header(form, offset, value):
+    return lambda neff: neff.set(form, offset, value)
+
+
+def without(member):
+    return lambda neff: neff.members.pop(member)
+
+
+def edited(member, change):
+    return lambda neff: neff.edit(member, change)
+
+
+def text(member, old, new):
+    """Replaces text, for JSON that json.dumps would not write."""
+    def change(neff):
+        data = neff.members[member].decode()
+        assert old in data, (member, old)
+        neff.members[member] = data.replace(old, new, 1).encode()
+    return change
+
+
+def cut(member, size):
+    def change(neff):
+        neff.members[member] = neff.members[member][:size]
+    return change
+
+
+def variable(name, **fields):
+    return edited(DEF, lambda d: d["var"].setdefault(name, {}).update(fields))
+
+
+def queue(**fields):
+    return edited(DEF, lambda d: d["dma_queue"]["qPoolIO0"].update(fields))
+
+
+def block(**fields):
+    return edited(POOL, lambda d: d["dma"][0].update(fields))
+
+
+def descriptor(**fields):
+    return edited(POOL, lambda d: d["dma"][0]["desc"][0].update(fields))
+
+
+def slot(member, number, offset, value):
+    def change(neff):
+        data = bytearray(neff.members[member])
+        data[number * 64 + offset] = value
+        neff.members[member] = bytes(data)
+    return change
+
+
+def block_of_trigger(number):
+    """The first DMA trigger of POOL names another block."""
+    def change(neff):
+        data = bytearray(neff.members["sg00/Pool.bin"])
+        for at in range(0, len(data), 64):
+            if data[at] == 0xC1:
+                struct.pack_into("<I", data, at + 0x30, number)
+                neff.members["sg00/Pool.bin"] = bytes(data)
+                return
+        raise AssertionError("no DMA trigger in Pool.bin")
+    return change
+
+
+def renamed(old, new):
+    return edited(DEF, lambda d: d["var"].update({new: d["var"].pop(old)}))
+
+
+# name, exit code, what must be in the sentence, change of the sample vecadd-v3
+CASES = [
+    # header
+    ("major version", UNSUPPORTED, "version", header("<Q", 0x18, 3)),
+    ("feature bit", UNSUPPORTED, "features", header("<Q", 0x220, 1 << 30)),
+    ("packager", UNSUPPORTED, "packager", header("<Q", 0x00, 7)),
+    ("header size", FORMAT, "header_size", header("<Q", 0x08, 1 << 40)),
+    # members
+    ("neff.json absent", FORMAT, "neff.json", without("neff.json")),
+    ("kelf absent", FORMAT, "kelf-0.json", without("kelf-0.json")),
+    ("def.json absent", FORMAT, DEF, without(DEF)),
+    ("second def.json absent", FORMAT, "sg01/def.json", without("sg01/def.json")),
+    *[(f"{engine}.json absent", FORMAT, f"sg00/{engine}.json", without(f"sg00/{engine}.json"))
+      for engine in ("PE", "Activation", "Pool", "DVE", "SP")],
+    *[(f"{engine}.bin absent", FORMAT, f"sg00/{engine}.bin", without(f"sg00/{engine}.bin"))
+      for engine in ("PE", "Activation", "Pool", "DVE", "SP")],
+    *[(f"{table} absent", FORMAT, table, without(f"sg00/default_{table}_table.bin"))
+      for table in ("opcode", "datapath", "control_fast", "control_slow")],
+    ("table too short", FORMAT, "sg00", cut("sg00/default_opcode_table.bin", 100)),
+    # neff.json and the kelf
+    ("neff.json no JSON", FORMAT, "neff.json", cut("neff.json", 100)),
+    ("neff.json nodes", FORMAT, "nodes", edited("neff.json", lambda d: d.pop("nodes"))),
+    ("neff.json heads", FORMAT, "heads", edited("neff.json", lambda d: d.pop("heads"))),
+    ("neff.json attrs", FORMAT, "shape", edited("neff.json", lambda d: d["attrs"].pop("shape"))),
+    ("neff.json argument", FORMAT, "Input node",
+     edited("neff.json", lambda d: d["arg_nodes"].append(77))),
+    ("neff.json head", FORMAT, "Output node",
+     edited("neff.json", lambda d: d["heads"].append([78, 0, 0]))),
+    ("neff.json kelf", FORMAT, "kelf",
+     edited("neff.json", lambda d: d["nodes"][2]["attrs"].pop("kelf"))),
+    ("neff.json no kelf", FORMAT, "No KELF",
+     edited("neff.json", lambda d: d["nodes"][2]["attrs"].pop("func_name"))),
+    ("kelf version", FORMAT, "version", edited("kelf-0.json", lambda d: d.pop("version"))),
+    ("kelf target", FORMAT, "venus",
+     edited("kelf-0.json", lambda d: d.update(target="venus"))),
+    ("kelf graphs", FORMAT, "graphs", edited("kelf-0.json", lambda d: d.update(graphs=[]))),
+    ("kelf twins", FORMAT, "duplicate graph",
+     edited("kelf-0.json", lambda d: d["graphs"][1].update(name="sg00"))),
+    ("kelf three graphs", RESOURCE, "3", edited("kelf-0.json", lambda d: d["graphs"].append(
+        {"name": "sg02", "definition": "sg01/def.json"}))),
+    # def.json: numbers
+    ("size text", FORMAT, "$.var.sum.size", variable("sum", size="49152")),
+    ("size negative", FORMAT, "$.var.sum.size", variable("sum", size=-1)),
+    ("size fraction", FORMAT, "$.var.sum.size", variable("sum", size=1.5)),
+    ("size zero", FORMAT, "$.var.sum.size", variable("sum", size=0)),
+    ("size exponent", FORMAT, "$.var.sum.size", text(DEF, '"size": 49152,\n            "type": "output"',
+                                                      '"size": 1e3,\n            "type": "output"')),
+    ("size 2^64", FORMAT, "$.var.sum.size", variable("sum", size=1 << 64)),
+    ("duplicate key", FORMAT, "size", text(DEF, '"size": 49152', '"size": 1, "size": 49152')),
+    ("nested too deeply", FORMAT, "deep",
+     lambda neff: neff.members.update({DEF: b'{"x":' + b"[" * 1000000})),
+    ("bytes behind the JSON", FORMAT, DEF,
+     lambda neff: neff.members.update({DEF: neff.members[DEF] + b"\0{}"})),
+    ("bad UTF-8", FORMAT, DEF,
+     lambda neff: neff.members.update({DEF: neff.members[DEF].replace(b"left", b"le\xfft")})),
+    # def.json: variables
+    ("var_id gap", FORMAT, "var_ids", variable("sum", var_id=9)),
+    ("var_id twice", FORMAT, "duplicate", variable("sum", var_id=1)),
+    ("var_id absent", FORMAT, "var_id", edited(DEF, lambda d: d["var"]["sum"].pop("var_id"))),
+    ("kind unknown", FORMAT, "sausage", variable("sum", type="sausage")),
+    ("no output", FORMAT, "Outputs", variable("sum", type="input")),
+    ("offset wraps", FORMAT, "backing_variable_off",
+     variable("v", type="virtual", var_id=4, size=16, backing_variable_off=(1 << 64) - 8)),
+    ("file absent", FORMAT, "weights.npy",
+     variable("w", type="file", var_id=4, size=16, file_name="weights.npy")),
+    ("pointer to nothing", FORMAT, "referenced_var_id",
+     variable("p", type="pointer", var_id=4, size=8, referenced_var_id=99)),
+    ("list of nothing", FORMAT, "list[0]",
+     variable("t", type="list", var_id=4, list=[99])),
+    ("reservation absent", FORMAT, "reservation",
+     edited(DEF, lambda d: d.pop("runtime_statebuffer_reservation"))),
+    ("reservation moved", FORMAT, "offset",
+     edited(DEF, lambda d: d["runtime_statebuffer_reservation"][0].update(offset=1))),
+    # queues and blocks
+    ("queue owner", FORMAT, "owner", queue(owner="gpu")),
+    ("queue type", FORMAT, "sideways", queue(type="sideways")),
+    ("queue rings", FORMAT, "num_queues", queue(num_queues=17)),
+    ("queue no rings", FORMAT, "num_queues", queue(num_queues=0)),
+    ("queue semaphores", FORMAT, "semaphore", queue(semaphore_set=[1])),
+    ("block queue", FORMAT, "qNone", block(queue="qNone")),
+    ("block twice", FORMAT, "twice", block(id=1)),
+    ("block semaphore", FORMAT, "241", block(semaphore=241)),
+    ("descriptor variable", FORMAT, "nobody", descriptor(**{"from": "nobody"})),
+    ("descriptor operation", None, "teleport", descriptor(op="teleport")),
+    ("descriptor dtype", FORMAT, "float7", descriptor(from_dtype="float7")),
+    ("descriptor size zero", FORMAT, "to_sizes", descriptor(to_sizes=[0, 128])),
+    ("descriptor dimensions", FORMAT, "from_sizes", descriptor(from_sizes=[1, 1, 1, 1, 192],
+                                                               from_steps=[1, 1, 1, 1, 1])),
+    ("descriptor steps", FORMAT, "to_steps", descriptor(to_steps=[2, 384])),
+    ("descriptor out of the variable", FORMAT, "sum", descriptor(to_off=49152 - 100)),
+    ("descriptor far out", FORMAT, "sum", descriptor(to_off=(1 << 64) - 100)),
+    ("descriptor out of SBUF", FORMAT, "desc", descriptor(from_off=229300)),
+    ("descriptor sides differ", FORMAT, "desc", descriptor(from_sizes=[96, 128])),
+    # engine JSON and streams
+    ("engine JSON no JSON", FORMAT, "Pool.json", cut(POOL, 30)),
+    ("instr absent", FORMAT, "instr", edited(POOL, lambda d: d.pop("instr"))),
+    ("ACT set without info", FORMAT, "act_info",
+     edited(ACT, lambda d: (d.update(activation_function_sets=["gelu"]), d.pop("act_info")))),
+    ("two DVE tables", FORMAT, "dve_tables",
+     edited(DVE, lambda d: d["dve_tables"].append(d["dve_tables"][0]))),
+    ("unknown opcode", UNSUPPORTED, "0xFD", slot("sg00/DVE.bin", 0, 0, 0xFD)),
+    ("record length", FORMAT, "words", slot("sg00/DVE.bin", 0, 1, 3)),
+    ("trigger of no block", FORMAT, "block", block_of_trigger(4711)),
+]
+
+
+def sentence_of(result, file):
+    """The message without the file's name, which differs for every case anyway."""
+    return result.err.replace(file, "FILE")
+
+
+class MessagesTest(CliTest):
+    def results(self):
+        for number, (name, code, words, change) in enumerate(CASES):
+            neff = Neff(sample("vecadd-v3"))
+            change(neff)
+            file = neff.save(f"broken-{number}.neff")
+            yield name, code, words, file, run("load", file)
+
+    def test_each_broken_input_has_a_sentence_of_its_own(self):
+        sentences = {}
+        for name, code, words, file, result in self.results():
+            with self.subTest(name):
+                self.assert_refused(result, result.code if code is None else code, file, words)
+                self.assertIn(result.code, (FORMAT, UNSUPPORTED, RESOURCE))
+                self.assertNotIn("unexpected exception", result.err)
+            sentences.setdefault(sentence_of(result, file), []).append(name)
+        twins = {text: names for text, names in sentences.items() if len(names) > 1}
+        self.assertGreaterEqual(len(CASES), 60)
+        self.assertEqual({}, twins)
+
+    def test_the_innermost_cause_is_in_the_last_part_of_the_chain(self):
+        neff = Neff(sample("vecadd-v3"))
+        variable("sum", size=-1)(neff)
+        result = run("load", neff.save("chain.neff"))
+        self.assertRegex(result.err, r"neffld: .*chain\.neff: sg00/def\.json: \$\.var\.sum\.size"
+                                     r".*-1.*\(NRT_INVALID\)\n\Z")
+
+    def test_names_with_control_bytes_cannot_break_the_line(self):
+        neff = Neff(sample("vecadd-v3"))
+        renamed("sum", "s\n\x1bm")(neff)
+        result = run("load", neff.save("control.neff"))
+        self.assertNotEqual(0, result.code)
+        self.assertEqual(1, result.err.count("\n"))
+        self.assertNotIn("\x1b", result.err)
+
+    def test_the_edited_sample_itself_is_fine(self):
+        neff = Neff(sample("vecadd-v3"))
+        for member in (DEF, POOL, ACT, DVE, "neff.json", "kelf-0.json"):
+            neff.members[member] = json.dumps(neff.json(member)).encode()
+        self.assertEqual(0, run("load", neff.save("fine.neff"), "--verify").code)
+
+
+if __name__ == "__main__":
+    unittest.main()
