@@ -2,6 +2,7 @@
 // Byte views and alignment-safe little-endian field types for file and device structs.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -59,7 +60,7 @@ static_assert(sizeof(Le64) == 8 && alignof(Le64) == 1);
 /// Reads a little-endian integer at `bytes[offset]`. The caller has checked the bounds.
 template <class T>
 T load_le(Bytes bytes, std::size_t offset) {
-  Le<T> field;
+  std::conditional_t<std::endian::native == std::endian::little, T, Le<T>> field;
   std::memcpy(&field, bytes.data() + offset, sizeof field);
   return field;
 }
@@ -67,7 +68,7 @@ T load_le(Bytes bytes, std::size_t offset) {
 /// Writes a little-endian integer at `bytes[offset]`. The caller has checked the bounds.
 template <class T>
 void store_le(MutableBytes bytes, std::size_t offset, T value) {
-  const Le<T> field(value);
+  const std::conditional_t<std::endian::native == std::endian::little, T, Le<T>> field(value);
   std::memcpy(bytes.data() + offset, &field, sizeof field);
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -70,21 +71,19 @@ using LedgerSink = std::function<void(const LedgerRow&)>;
 /// model has millions, and relocating again produces the same ones.
 class Ledger {
  public:
+  using Counts = std::array<std::uint64_t, reloc_form_count>;
+
   explicit Ledger(LedgerSink sink = {}) : sink_(std::move(sink)) {}
-  void add(const LedgerRow& row) {
-    ++count(row.kbin, row.form);
-    if (sink_) sink_(row);
-  }
+  bool wants_rows() const { return static_cast<bool>(sink_); }
+  void pass(const LedgerRow& row) const { sink_(row); }
+  /// Counters of one kbin, by form. The reference stays valid as long as the ledger.
+  Counts& counts(std::uint32_t kbin);
   /// Number of relocations of one form in one kbin.
   std::uint64_t count_of(std::uint32_t kbin, RelocForm form) const;
 
  private:
-  std::uint64_t& count(std::uint32_t kbin, RelocForm form) {
-    if (kbin >= counts_.size()) counts_.resize(kbin + 1);
-    return counts_[kbin][static_cast<std::size_t>(form)];
-  }
   LedgerSink sink_;
-  std::vector<std::array<std::uint64_t, reloc_form_count>> counts_;
+  std::deque<Counts> counts_;
 };
 
 /// Device addresses that relocation needs.

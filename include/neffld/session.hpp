@@ -45,9 +45,11 @@ struct ParseOptions {
   ProgressSink progress;
 };
 
-/// Everything that is known about a NEFF without a device. Kbins point into the container.
+/// Everything that is known about a NEFF without a device. Kbins point into the container; the whole
+/// owns what it points to.
 struct ParsedModel {
   NeffHeader header;
+  std::vector<std::uint8_t> file;  ///< a copy of the file if its payload is not compressed
   std::unique_ptr<Container> container;  ///< from Stage::parse on
   Manifest manifest;                     ///< from Stage::graph on
   std::vector<Kbin> kbins;               ///< from Stage::build on

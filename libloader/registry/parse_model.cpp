@@ -16,6 +16,11 @@ std::uint64_t slot_bytes(const ParsedModel& model) {
   return bytes;
 }
 
+bool is_gzip(Bytes file) {
+  return file.size() > sizeof(NeffHeader) + 1 && file[sizeof(NeffHeader)] == 0x1F &&
+         file[sizeof(NeffHeader) + 1] == 0x8B;
+}
+
 Result<ParsedModel> parse(Bytes file, Arch device, const ParseOptions& options) {
   ParsedModel model;
   StageClock clock(model.times, options.progress);
@@ -28,6 +33,11 @@ Result<ParsedModel> parse(Bytes file, Arch device, const ParseOptions& options) 
 
   // Parse: integrity, inflate, members.
   clock.start(Stage::parse);
+  // Members of an uncompressed payload are views of the file itself, which is only lent to us.
+  if (!is_gzip(file)) {
+    model.file.assign(file.begin(), file.end());
+    file = model.file;
+  }
   NEFFLD_ASSIGN(Container container, parse_container(file, options.container));
   model.container = std::make_unique<Container>(std::move(container));
   clock.finish(model.container->facts().inflated_bytes);

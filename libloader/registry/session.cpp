@@ -70,36 +70,45 @@ struct Session::State {
   std::vector<std::unique_ptr<LoadedModel>> models;
   std::map<const LoadedModel*, Entry> entries;
 
+  using Bindings = std::map<std::string, std::uint64_t, std::less<>>;
+
   Result<void> stage(LoadedModel& model, Entry& entry, const LoadOptions& options);
   Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock);
-  void record_allocations(LoadedModel& model, const Entry& entry, std::size_t first);
-  Result<void> init_queues(LoadedModel& model, const Entry& entry, bool templates);
+  Result<bool> init_queues(const LoadedModel& model, const Plan& plan,
+                           const std::vector<DeviceMemory>& by_request, bool templates);
+  void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
+                          std::span<const DeviceMemory> by_request, std::size_t first) const;
+  Result<void> check_bindings(const LoadedModel& model, const Bindings& io) const;
   Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
-  Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
+  Result<void> bind(LoadedModel& model, Bindings io);
   Result<void> unload(LoadedModel& model);
 };
 
-void Session::State::record_allocations(LoadedModel& model, const Entry& entry, std::size_t first) {
-  for (std::size_t i = first; i < model.plan.requests.size(); ++i) {
-    const Request& request = model.plan.requests[i];
-    const DeviceMemory& memory = entry.by_request[i];
-    model.allocations.push_back({next_seq++, memory.pa, memory.size, request.size, request.align,
-                                 static_cast<std::uint32_t>(request.category), request.hbm,
-                                 request.core, memory.handle, request.owner});
+/// Appends the requests from `first` on as the report shows them, numbered from `next_seq`.
+void Session::State::append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
+                                        std::span<const DeviceMemory> by_request,
+                                        std::size_t first) const {
+  std::uint64_t seq = next_seq;
+  for (std::size_t i = first; i < plan.requests.size(); ++i) {
+    const Request& request = plan.requests[i];
+    const DeviceMemory& memory = by_request[i];
+    allocations.push_back({seq++, memory.pa, memory.size, request.size, request.align,
+                           static_cast<std::uint32_t>(request.category), request.hbm, request.core,
+                           memory.handle, request.owner});
   }
 }
 
-/// Queues are programmed only while no other model owns the cores (decision 33).
-Result<void> Session::State::init_queues(LoadedModel& model, const Entry& entry, bool templates) {
-  const bool owned =
-      std::all_of(model.plan.kbins.begin(), model.plan.kbins.end(), [&](const KbinPlan& kbin) {
-        const std::uint32_t owner = cores.queue_owner(kbin.core);
-        return owner == 0 || owner == model.h_model;
-      });
-  if (!owned) return {};
-  NEFFLD_TRY(calls.init_queues(queue_inits(model.plan, entry.by_request, templates)));
-  model.queues_initialised = true;
-  return {};
+/// Programs the model's queues unless another model owns one of its cores (decision 33); tells
+/// whether it did.
+Result<bool> Session::State::init_queues(const LoadedModel& model, const Plan& plan,
+                                         const std::vector<DeviceMemory>& by_request,
+                                         bool templates) {
+  const bool free = std::all_of(plan.kbins.begin(), plan.kbins.end(), [&](const KbinPlan& kbin) {
+    const std::uint32_t owner = cores.queue_owner(kbin.core);
+    return owner == 0 || owner == model.h_model;
+  });
+  if (free) NEFFLD_TRY(calls.init_queues(queue_inits(plan, by_request, templates)));
+  return free;
 }
 
 /// Writes the contents of every section and programs the queues.
@@ -111,7 +120,7 @@ Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageC
         clock.advance(bytes);
       });
   NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, model.ledger, sink));
-  NEFFLD_TRY(init_queues(model, entry, false));
+  NEFFLD_ASSIGN(model.queues_initialised, init_queues(model, model.plan, entry.by_request, false));
   clock.finish(copied);
   return {};
 }
@@ -143,12 +152,13 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
   }
 
   // Only host memory can fail from here on, and ownership moves after the last thing that can.
-  record_allocations(model, entry, 0);
+  append_allocations(model.allocations, model.plan, entry.by_request, 0);
   entry.own.reserve(model.plan.requests.size());
   cores.retain(model.plan, entry.by_request);
   for (std::size_t i = 0; i < model.plan.requests.size(); ++i) {
     if (!model.plan.requests[i].shared) entry.own.add(entry.by_request[i]);
   }
+  next_seq += all.size();
   all.forget();
   return {};
 }
@@ -192,12 +202,8 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   return models.back().get();
 }
 
-Result<void> Session::State::bind(LoadedModel& model,
-                                  std::map<std::string, std::uint64_t, std::less<>> io) {
-  Entry& entry = entries.at(&model);
-  if (model.bound) {
-    return fail(Status::invalid, ErrorClass::usage, {}, "the model is bound already");
-  }
+/// Every input and output has an address, inside one HBM.
+Result<void> Session::State::check_bindings(const LoadedModel& model, const Bindings& io) const {
   const ArchTable& arch = arch_table(model.plan.arch);
   for (const auto* tensors : {&model.parsed.manifest.inputs, &model.parsed.manifest.outputs}) {
     for (const auto& [name, tensor] : *tensors) {
@@ -215,28 +221,47 @@ Result<void> Session::State::bind(LoadedModel& model,
       }
     }
   }
+  return {};
+}
+
+Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
+  Entry& entry = entries.at(&model);
+  if (model.bound) {
+    return fail(Status::invalid, ErrorClass::usage, {}, "the model is bound already");
+  }
+  NEFFLD_TRY(check_bindings(model, io));
+
+  // Everything is prepared beside the model; the model changes when nothing can fail any more.
   Plan plan = model.plan;
-  NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, plan));
-  NEFFLD_ASSIGN(AllocationList rings,
-                allocate_all(calls, std::span(plan.requests).subspan(entry.load_requests)));
   Addresses addresses = model.addresses;
-  addresses.io = std::move(io);
+  Ledger ledger = model.ledger;
   std::vector<DeviceMemory> by_request = entry.by_request;
+  addresses.io = std::move(io);
+  NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, plan));
+  const auto added = std::span<const Request>(plan.requests).subspan(entry.load_requests);
+  NEFFLD_ASSIGN(AllocationList rings, allocate_all(calls, added));
   for (const DeviceMemory& memory : rings.live()) {
     by_request.push_back(memory);
     addresses.sections.push_back(memory.pa);
   }
   const SectionSink sink = device_sink(calls, by_request, plan, {});
-  NEFFLD_TRY(relocate_bound(model.parsed.kbins, plan, addresses, model.ledger, sink));
+  NEFFLD_TRY(relocate_bound(model.parsed.kbins, plan, addresses, ledger, sink));
+  std::vector<AllocationInfo> allocations = model.allocations;
+  append_allocations(allocations, plan, by_request, entry.load_requests);
+  entry.bound.reserve(rings.size());
+  NEFFLD_ASSIGN(const bool initialised, init_queues(model, plan, by_request, true));
+  static_cast<void>(initialised);  // an owned core gets them at its model switch
 
-  model.plan = std::move(plan);
-  model.addresses = std::move(addresses);
-  entry.by_request = std::move(by_request);
+  next_seq += rings.size();
   for (const DeviceMemory& memory : rings.live()) entry.bound.add(memory);
   rings.forget();
-  record_allocations(model, entry, entry.load_requests);
+  model.plan = std::move(plan);
+  model.addresses = std::move(addresses);
+  model.ledger = std::move(ledger);
+  model.allocations = std::move(allocations);
+  entry.by_request = std::move(by_request);
   model.bound = true;
-  return init_queues(model, entry, true);
+  return {};
 }
 
 Result<void> Session::State::unload(LoadedModel& model) {

@@ -123,9 +123,9 @@ class Assembler {
     const SourceRecord source{SourceRecord::Kind::slot, static_cast<std::uint32_t>(source_slot)};
     const Symbol symbol{Symbol::Kind::queue, queue_set, 0};
     append(slot.data());
-    NEFFLD_TRY(patcher_.patch(at + isa::at_write_address, 8, RelocForm::queue_register, address,
+    NEFFLD_TRY(patcher_.patch(at + isa::at_write_address, RelocForm::queue_register, address,
                               symbol, source));
-    return patcher_.patch(at + isa::at_write_value, 4, form, value, symbol, source);
+    return patcher_.patch(at + isa::at_write_value, form, value, symbol, source);
   }
 
   /// One pair of WRITEs a ring: to its RX register, then to its TX register (decision 6).
@@ -191,13 +191,13 @@ class Assembler {
                           fmt::format("address 0x{:x} needs more than 56 bits", address)},
                          slot));
     }
-    return patcher_.patch(at, 8, RelocForm::var_address, address,
+    return patcher_.patch(at, RelocForm::var_address, address,
                           {Symbol::Kind::variable, operand.var_id, operand.offset},
                           {SourceRecord::Kind::slot, static_cast<std::uint32_t>(slot)});
   }
 
   Result<void> patch_opcode(std::uint64_t at, std::uint8_t opcode, std::uint64_t slot) {
-    return patcher_.patch(at, 1, RelocForm::opcode, opcode, {},
+    return patcher_.patch(at, RelocForm::opcode, opcode, {},
                           {SourceRecord::Kind::slot, static_cast<std::uint32_t>(slot)});
   }
 
@@ -224,8 +224,9 @@ class Assembler {
     append(isa::make_done_notify().data());
     const std::uint64_t branch = at_;
     append(isa::make_branch().data());
-    const auto offset = static_cast<std::uint32_t>(-static_cast<std::int64_t>(branch));
-    return patcher_.patch(branch + isa::at_branch_immediate, 8, RelocForm::branch_offset, offset,
+    // The 8-byte field holds the signed 32-bit offset zero-extended (spec 05 A5).
+    const std::uint64_t offset = static_cast<std::uint32_t>(-static_cast<std::int64_t>(branch));
+    return patcher_.patch(branch + isa::at_branch_immediate, RelocForm::branch_offset, offset,
                           {Symbol::Kind::section, stream_.request, 0}, {});
   }
 

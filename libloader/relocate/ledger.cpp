@@ -31,6 +31,11 @@ std::string_view reloc_form_name(RelocForm form) {
   return "unknown";
 }
 
+Ledger::Counts& Ledger::counts(std::uint32_t kbin) {
+  while (kbin >= counts_.size()) counts_.emplace_back();
+  return counts_[kbin];
+}
+
 std::uint64_t Ledger::count_of(std::uint32_t kbin, RelocForm form) const {
   return kbin < counts_.size() ? counts_[kbin][static_cast<std::size_t>(form)] : 0;
 }

@@ -2,7 +2,7 @@
 // The one patch primitive: every relocated field is written here, checked and recorded.
 #pragma once
 
-#include <fmt/format.h>
+#include <type_traits>
 
 #include "neffld/relocate.hpp"
 
@@ -12,41 +12,41 @@ namespace neffld {
 class Patcher {
  public:
   Patcher(MutableBytes section, std::uint32_t kbin, std::uint32_t request, Ledger& ledger)
-      : section_(section), kbin_(kbin), request_(request), ledger_(&ledger) {}
+      : section_(section),
+        kbin_(kbin),
+        request_(request),
+        ledger_(&ledger),
+        counts_(&ledger.counts(kbin)) {}
 
-  /// Writes the low `width` bytes of `value` at `offset` and adds a ledger row. The span and the
-  /// width are checked: a field that does not fit its section, or a value that does not fit its
-  /// field, is an error and writes nothing.
-  Result<void> patch(std::uint64_t offset, std::uint8_t width, RelocForm form, std::uint64_t value,
-                     Symbol symbol, SourceRecord source) {
-    if (width == 0 || width > 8 || offset > section_.size() || width > section_.size() - offset ||
-        (width < 8 && value >> (8 * width) != 0)) [[unlikely]] {
-      return refuse(offset, width, form, value);
+  /// Writes `value` as a little-endian `T` at `offset` and adds a ledger row. The span is checked,
+  /// and the value fits by its type: a field that leaves its section is an error and writes
+  /// nothing.
+  template <class T>
+  Result<void> patch(std::uint64_t offset, RelocForm form, T value, Symbol symbol,
+                     SourceRecord source) {
+    static_assert(std::is_unsigned_v<T>);
+    if (offset > section_.size() || sizeof(T) > section_.size() - offset) [[unlikely]] {
+      return refuse(offset, sizeof(T), form);
     }
-    std::uint64_t old_value = 0;
-    for (std::uint8_t i = 0; i < width; ++i) {
-      const std::uint64_t at = offset + i;
-      old_value |= static_cast<std::uint64_t>(section_[at]) << (8 * i);
-      section_[at] = static_cast<std::uint8_t>(value >> (8 * i));
+    ++(*counts_)[static_cast<std::size_t>(form)];
+    if (ledger_->wants_rows()) [[unlikely]] {
+      ledger_->pass({offset, load_le<T>(section_, offset), value, kbin_, request_, sizeof(T), form,
+                     symbol, source});
     }
-    ledger_->add({offset, old_value, value, kbin_, request_, width, form, symbol, source});
+    store_le<T>(section_, offset, value);
     return {};
   }
 
   MutableBytes section() const { return section_; }
 
  private:
-  Result<void> refuse(std::uint64_t offset, std::uint8_t width, RelocForm form,
-                      std::uint64_t value) const {
-    return invalid({.path = std::string(reloc_form_name(form)), .offset = offset},
-                   fmt::format("value 0x{:x} of width {} does not fit: the section has {} bytes",
-                               value, width, section_.size()));
-  }
+  Result<void> refuse(std::uint64_t offset, std::size_t width, RelocForm form) const;
 
   MutableBytes section_;
   std::uint32_t kbin_;
   std::uint32_t request_;
   Ledger* ledger_;
+  Ledger::Counts* counts_;
 };
 
 }  // namespace neffld

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ring_writer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace neffld {

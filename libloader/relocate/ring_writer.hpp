@@ -69,8 +69,8 @@ class RingWriter {
     store_le(half.section(), at, control);
     store_le(half.section(), at + 4, second);
     store_le(half.section(), at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.symbolic);
-    return half.patch(at + NEURON_UDMA_DESC_PTR_OFFSET, 8, pointer.form, pointer.value,
-                      pointer.symbol, source);
+    return half.patch(at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.form, pointer.value, pointer.symbol,
+                      source);
   }
 
   Result<void> overflow() const;

@@ -34,8 +34,7 @@ Result<void> fill_cell(const EmitContext& context, Patcher& patcher, std::uint64
     }
     address = placed_address(placement, context.addresses);
   }
-  return patcher.patch(cell * cell_bytes, cell_bytes, form, address,
-                       {Symbol::Kind::variable, target, 0},
+  return patcher.patch(cell * cell_bytes, form, address, {Symbol::Kind::variable, target, 0},
                        {SourceRecord::Kind::variable, owner_var});
 }
 

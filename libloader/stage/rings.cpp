@@ -3,12 +3,12 @@
 // (spec 04 sections 5, 6 and 8; decisions 3, 21, 33).
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <vector>
 
 #include "block_author.hpp"
 #include "builders.hpp"
+#include "host_pages.hpp"
 #include "neuron_abi/ioctl.h"
 #include "neuron_abi/udma.h"
 
@@ -37,8 +37,8 @@ class RingGroup {
     std::uint64_t bytes = 0;
     for (const RingPlan& ring : rings) bytes += 2 * half_bytes(ring);
     // Every byte is written: descriptors by the author, the slack behind them below.
-    memory_ = std::make_unique_for_overwrite<std::uint8_t[]>(bytes);
-    std::uint8_t* next = memory_.get();
+    memory_.emplace(bytes);
+    std::uint8_t* next = memory_->bytes().data();
     for (const RingPlan& ring : rings) {
       halves_.push_back({next, half_bytes(ring)});
       halves_.push_back({next + half_bytes(ring), half_bytes(ring)});
@@ -60,7 +60,7 @@ class RingGroup {
     std::fill(half.begin() + static_cast<std::ptrdiff_t>(used), half.end(), std::uint8_t{0});
   }
   std::span<const RingPlan> rings_;
-  std::unique_ptr<std::uint8_t[]> memory_;
+  std::optional<HostPages> memory_;
   std::vector<MutableBytes> halves_;
 };
 
