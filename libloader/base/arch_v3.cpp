@@ -7,46 +7,43 @@
 // of every SBUF partition belong to the runtime (the event-accelerator reservation). The DVE has a
 // fast and a slow control table.
 #include "arch_tables.hpp"
+#include "neuron_abi/address_map.h"
 
 namespace neffld {
 namespace {
 
-constexpr std::uint64_t die1 = 0x8000'0000'0000;
-
-constexpr std::array<std::uint64_t, 8> tpb_bases = {
-    0x20'0000'0000,        0x30'0000'0000,        0x60'0000'0000,        0x70'0000'0000,
-    die1 + 0x20'0000'0000, die1 + 0x30'0000'0000, die1 + 0x60'0000'0000, die1 + 0x70'0000'0000};
-
-// DMA engines of a core pair lie in one block of 32; the odd core has the upper 16 (spec 04 s7.1).
-constexpr std::uint64_t pair_stride = 16 * 0x10'0000;
-constexpr std::array<std::uint64_t, 8> dma_bases = {
-    0x10'0200'0000,        0x10'0200'0000 + pair_stride,
-    0x50'0400'0000,        0x50'0400'0000 + pair_stride,
-    die1 + 0x10'0200'0000, die1 + 0x10'0200'0000 + pair_stride,
-    die1 + 0x50'0400'0000, die1 + 0x50'0400'0000 + pair_stride};
+template <class Function>
+std::array<std::uint64_t, NEURON_V3_CORES> for_each_core(Function address_of) {
+  std::array<std::uint64_t, NEURON_V3_CORES> addresses{};
+  for (std::uint32_t core = 0; core < addresses.size(); ++core) addresses[core] = address_of(core);
+  return addresses;
+}
 
 }  // namespace
 
 const ArchTable arch_table_v3 = {
     .arch = Arch::v3,
     .code_name = "cayman",
-    .cores_per_device = 8,
+    .cores_per_device = NEURON_V3_CORES,
     .default_logical_core_size = 2,
     .cores_per_hbm = 2,
-    .hbm_count = 4,
-    .hbm_size = 0x6'0000'0000,
-    .hbm_base = {0x0, 0x40'0000'0000, die1, die1 + 0x40'0000'0000},
-    .tpb_base = tpb_bases,
-    .event_unit = 0x8'0270'0000,
-    .engine_window = 0x8'0000'0000,
-    .sbuf_aperture = 0x200'0000,
+    .hbm_count = NEURON_V3_HBMS,
+    .hbm_size = NEURON_V3_HBM_SIZE,
+    .hbm_base = {neuron_v3_hbm_base(0), neuron_v3_hbm_base(1), neuron_v3_hbm_base(2),
+                 neuron_v3_hbm_base(3)},
+    .tpb_base = for_each_core(neuron_v3_tpb_base),
+    .event_unit = NEURON_V3_TPB_EVENTS,
+    .engine_window = NEURON_V3_ENGINE_WINDOW,
+    .sbuf_aperture = NEURON_SBUF_SIZE,
     .sbuf_partitions = 128,
     .sbuf_partition_stride = 0x4'0000,
     .sbuf_partition_bytes = 0x3'8000,
     .sbuf_reserved_offset = 0x3'7FF8,
     .sbuf_reserved_size = 8,
-    .dma_engine_base = dma_bases,
-    .dma_engine_stride = 0x10'0000,
+    .dma_engine_base = for_each_core([](std::uint32_t core) {
+      return neuron_v3_dma_engine(NEURON_DMA_ENGINES_PER_CORE * core);
+    }),
+    .dma_engine_stride = NEURON_V3_DMA_STRIDE,
     .instruction_alignment = 0x8000,
     .dve_opcode = {0x2B8'6000, 0x400},
     .dve_control_fast = {0x2B8'0000, 0x1000},
@@ -65,7 +62,7 @@ const ArchTable arch_table_v4 = [] {
   ArchTable table = arch_table_v3;
   table.arch = Arch::v4;
   table.code_name = "mariana";
-  table.hbm_size = 0x9'0000'0000;
+  table.hbm_size = NEURON_V4_HBM_SIZE;
   table.sbuf_partition_bytes = 0x4'0000;
   table.sbuf_reserved_offset = 0;
   table.sbuf_reserved_size = 0;

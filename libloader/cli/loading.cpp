@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
@@ -66,6 +67,23 @@ Error in_file(Error error, const std::string& file) {
     error.where.member = file + ": " + error.where.member;
   }
   return error;
+}
+
+/// Every name of --bind is an input or output of some file.
+Result<void> check_bind_names(const std::vector<std::string>& binds, const Report& report) {
+  NEFFLD_ASSIGN(const auto io, parse_binds(binds));
+  for (const auto& [name, address] : io) {
+    const bool known =
+        std::any_of(report.items.begin(), report.items.end(), [&name](const ReportItem& item) {
+          return item.parsed->manifest.inputs.contains(name) ||
+                 item.parsed->manifest.outputs.contains(name);
+        });
+    if (!known) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--bind"},
+                  fmt::format("'{}' is no input or output of the loaded files", name));
+    }
+  }
+  return {};
 }
 
 /// Stage plan without a device.
@@ -185,6 +203,7 @@ Result<Loading> load_files(const LoadingOptions& options) {
       return tl::unexpected<Error>(in_file(std::move(result.error()), file));
     }
   }
+  NEFFLD_TRY(check_bind_names(options.binds, loading.report));
   if (loading.session) {
     for (const auto& [command, count] : loading.session->calls()) loading.report.ioctls += count;
   }

@@ -22,7 +22,7 @@ class JsonLines {
  public:
   void operator()(const Progress& progress) {
     const bool changed = last_stage_ != progress.stage;
-    const bool ended = progress.total != 0 && progress.done == progress.total;
+    const bool ended = progress.done != last_done_ && progress.done == progress.total;
     if (!changed && !ended && progress.done - last_done_ < json_step_bytes) return;
     last_stage_ = progress.stage;
     last_done_ = progress.done;

@@ -60,8 +60,7 @@ void place_virtuals(const Kbin& kbin, KbinPlan& out, std::uint64_t local_offset,
                     std::uint32_t sharing_core, std::uint64_t page) {
   for (const Variable& variable : kbin.variables) {
     if (variable.kind != VarKind::virtual_buf) continue;
-    const bool shared = variable.backing_buf == BackingBuf::shared ||
-                        variable.backing_buf == BackingBuf::main;  // 03 R4
+    const bool shared = uses_shared_arena(variable.backing_buf);
     const std::uint64_t offset = (shared ? 0 : local_offset) + variable.backing_offset;
     const std::uint64_t in_page = offset % page;
     if (variable.size > page - in_page) continue;
