@@ -20,7 +20,7 @@ int report_error(const neffld::Error& error) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("neffld: an open loader-linker for NEFF files (AWS Neuron executables)");
+  CLI::App app("neffld: an open loader-linker for NEFF files (AWS Neuron executables)", "neffld");
   app.set_version_flag("--version", std::string("neffld ") + neffld::cli::version);
   app.require_subcommand(1);
   app.footer(footer);
