@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Host memory that runs out is a status: no crash, no device handle lost (design rule 5).
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <new>
+
+#include "devices.hpp"
+
+namespace {
+
+// Allocations of this thread until one fails; 0 = none fails. The failure lasts until disarmed, as
+// memory that has run out does.
+thread_local std::uint64_t fail_after = 0;
+thread_local std::uint64_t allocations = 0;
+thread_local bool failed = false;
+
+bool refuse() {
+  ++allocations;
+  if (fail_after == 0 || allocations < fail_after) return false;
+  failed = true;
+  return true;
+}
+
+void* allocate(std::size_t size, std::size_t align) {
+  if (refuse()) throw std::bad_alloc();
+  void* memory = align <= alignof(std::max_align_t)
+                     ? std::malloc(size ? size : 1)
+                     : std::aligned_alloc(align, (size + align - 1) / align * align);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return allocate(size, 0);
+}
+void* operator new[](std::size_t size) {
+  return allocate(size, 0);
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  return allocate(size, static_cast<std::size_t>(align));
+}
+void* operator new[](std::size_t size, std::align_val_t align) {
+  return allocate(size, static_cast<std::size_t>(align));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+using namespace neffld;
+using namespace neffld::test;
+
+namespace {
+
+/// Runs `body` with the k-th allocation and all later ones failing; true if one was refused.
+template <class Body>
+bool with_failure_at(std::uint64_t k, Body body) {
+  struct Disarm {
+    ~Disarm() { fail_after = 0; }
+  } disarm;
+  allocations = 0;
+  failed = false;
+  fail_after = k;
+  body();
+  return failed;
+}
+
+/// The refused runs for k = 1, 1 + stride, ... until one is not refused any more.
+template <class Body>
+std::uint64_t sweep(std::uint64_t stride, Body body) {
+  std::uint64_t refused = 0;
+  for (std::uint64_t k = 1; body(k); k += stride) ++refused;
+  return refused;
+}
+
+void check_status(const Error& error) {
+  INFO(to_sentence(error));
+  CHECK(error.error_class == ErrorClass::resource);
+  CHECK((error.status == Status::resource || error.status == Status::fail_host_mem_alloc));
+}
+
+}  // namespace
+
+TEST_CASE("a parse that runs out of host memory is a status") {
+  const Bytes file = sample_bytes("conv-like-v2");
+  const std::uint64_t refused = sweep(5, [&](std::uint64_t k) {
+    Result<ParsedModel> model;
+    const bool out = with_failure_at(k, [&] { model = parse_model(file, Arch::any); });
+    INFO("allocation " << k);
+    if (!model) {
+      CHECK(out);
+      check_status(model.error());
+    }
+    return out;
+  });
+  CHECK(refused > 20);
+}
+
+TEST_CASE("a load that runs out of host memory leaves nothing on the device") {
+  for (const char* name : {"conv-like-v2", "dge-lnc2-v3", "pointers-v3"}) {
+    Bench bench(architecture_of(name));
+    const auto held = bench.held();
+    const std::uint64_t refused = sweep(7, [&](std::uint64_t k) {
+      ParsedModel model = parsed(name);
+      Result<LoadedModel*> loaded;
+      const bool out = with_failure_at(k, [&] { loaded = bench.session->load(std::move(model)); });
+      INFO(name << ", allocation " << k);
+      if (loaded) {
+        REQUIRE(bench.session->unload(**loaded));
+      } else {
+        CHECK(out);
+        check_status(loaded.error());
+      }
+      REQUIRE(bench.held() == held);
+      REQUIRE(bench.session->models().empty());
+      return out;
+    });
+    CHECK(refused > 20);
+    CHECK(bench.session->verify(load(bench, name)));
+  }
+}
+
+TEST_CASE("a bind that runs out of host memory leaves the model loaded and unbound") {
+  for (const char* name : {"vecadd-v3", "pointers-v3"}) {
+    Bench bench;
+    LoadedModel* model = &load(bench, name);
+    const IoMap io = io_addresses(model->parsed);
+    const auto held = bench.held();
+    const std::uint64_t refused = sweep(7, [&](std::uint64_t k) {
+      Result<void> bound;
+      IoMap copy = io;
+      const bool out =
+          with_failure_at(k, [&] { bound = bench.session->bind(*model, std::move(copy)); });
+      INFO(name << ", allocation " << k);
+      if (!bound) {
+        CHECK(out);
+        check_status(bound.error());
+        REQUIRE(bench.held() == held);
+        REQUIRE_FALSE(model->bound);
+      } else {
+        REQUIRE(bench.session->unload(*model));
+        REQUIRE(bench.held().first == 0);
+        model = &load(bench, name);
+        REQUIRE(bench.held() == held);
+      }
+      return out;
+    });
+    CHECK(refused > 10);
+    CHECK(bench.session->bind(*model, io));
+    CHECK(bench.session->verify(*model));
+  }
+}
+
+TEST_CASE("an unload works without host memory") {
+  Bench bench;
+  LoadedModel& model = load(bench, "vecadd-v3");
+  REQUIRE(bench.session->bind(model, io_addresses(model.parsed)));
+  Result<void> unloaded;
+  with_failure_at(1, [&] { unloaded = bench.session->unload(model); });
+  CHECK(unloaded);
+  CHECK(bench.held().first == 0);
+}
