@@ -109,10 +109,15 @@ using SectionSink = std::function<Result<void>(const SectionContent&)>;
 Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
                       Ledger& ledger, const SectionSink& sink);
 
-/// What changes when inputs and outputs are bound: the rings of template queue sets (at the
-/// requests added by plan_bound_rings), tables and pointer cells that name an input or output.
+/// The rings of template queue sets once inputs and outputs have addresses, at the requests added
+/// by plan_bound_rings.
 Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
                             const Addresses& addresses, Ledger& ledger, const SectionSink& sink);
+
+/// Pointer cells and tables alone: what binding changes among the sections of load time. Makes no
+/// ledger rows; relocate() makes them.
+Result<void> relocate_pointers(std::span<const Kbin> kbins, const Plan& plan,
+                               const Addresses& addresses, const SectionSink& sink);
 
 /// One half of a host vring of a template set, before bind.
 struct HostVring {

@@ -38,8 +38,20 @@ std::uint64_t user_pointer(const void* pointer) {
 
 }  // namespace
 
+// Every command has its counter before the first call: freeing must work without host memory.
+DeviceCalls::DeviceCalls(DeviceFile& file)
+    : file_(&file),
+      counts_{{NEURON_IOCTL_COMPATIBLE_VERSION, 0},
+              {NEURON_IOCTL_DRIVER_INFO_GET, 0},
+              {NEURON_IOCTL_MEM_ALLOC_V2MT64, 0},
+              {NEURON_IOCTL_MEM_GET_EXTENDED_INFO, 0},
+              {NEURON_IOCTL_MEM_FREE, 0},
+              {NEURON_IOCTL_MEM_BUF_COPY64, 0},
+              {NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, 0},
+              {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}} {}
+
 int DeviceCalls::call(std::uint32_t command, void* argument) {
-  ++counts_[command];
+  ++counts_.at(command);
   return file_->ioctl(command, argument);
 }
 
@@ -166,9 +178,10 @@ Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> que
 Result<void> AllocationList::release(std::size_t keep) {
   Result<void> first;
   while (live_.size() > keep) {
-    auto result = calls_->free(live_.back().handle);
-    if (!result && first) first = std::move(result);
+    const std::uint64_t handle = live_.back().handle;
     live_.pop_back();
+    auto result = guarded([&] { return calls_->free(handle); });
+    if (!result && first) first = std::move(result);
   }
   return first;
 }

@@ -30,7 +30,7 @@ struct DeviceMemory {
 
 class DeviceCalls {
  public:
-  explicit DeviceCalls(DeviceFile& file) : file_(&file) {}
+  explicit DeviceCalls(DeviceFile& file);
 
   Result<DriverFacts> driver_facts();
   /// Allocates device memory (MEM_ALLOC_V2MT64) and asks where it is. Errors: NRT_RESOURCE on
@@ -54,7 +54,7 @@ class DeviceCalls {
                     std::uint64_t size, bool to_device);
 
   DeviceFile* file_;
-  std::map<std::uint32_t, std::uint64_t> counts_;
+  std::map<std::uint32_t, std::uint64_t> counts_;  ///< holds every command from the start
 };
 
 /// Device allocations that free themselves, last one first (03 R16).

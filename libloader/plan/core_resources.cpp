@@ -14,6 +14,7 @@ constexpr std::uint32_t exec_ring_descriptors = 8192;
 constexpr std::uint64_t request_buffer_bytes = 64;
 constexpr std::uint64_t scratchpad_page_align = 4ull << 20;
 constexpr std::uint32_t max_scratchpad_pages = 1024;
+constexpr std::uint64_t backing_align = 4096;  // spec 03 section 3.2 item 3
 
 CoreState state_of(const PlanOptions& options, std::uint32_t core) {
   return core < options.cores.size() ? options.cores[core] : CoreState{};
@@ -56,20 +57,27 @@ Result<void> check_pages(const Kbin& kbin, std::uint64_t bytes, std::uint64_t pa
 
 /// Puts the `virtual` variables of one kbin on pages; what does not fit stays unplaced and gets an
 /// allocation of its own in plan_variables (spec 03 section 3.2 item 3).
-void place_virtuals(const Kbin& kbin, KbinPlan& out, std::uint64_t local_offset,
-                    std::uint32_t sharing_core, std::uint64_t page) {
+Result<void> place_virtuals(const Kbin& kbin, KbinPlan& out, std::uint64_t local_offset,
+                            std::uint32_t sharing_core, std::uint64_t page) {
   for (const Variable& variable : kbin.variables) {
-    if (variable.kind != VarKind::virtual_buf) continue;
+    if (variable.kind != VarKind::virtual_buf || variable.size == 0) continue;
     const bool shared = uses_shared_arena(variable.backing_buf);
     const std::uint64_t offset = (shared ? 0 : local_offset) + variable.backing_offset;
     const std::uint64_t in_page = offset % page;
     if (variable.size > page - in_page) continue;
+    if (in_page % backing_align != 0) {
+      return invalid({.member = kbin.name, .path = variable.name},
+                     fmt::format("scratchpad addresses need to be 4K aligned, found arena offset "
+                                 "0x{:x}",
+                                 offset));
+    }
     Placement& placement = out.variables[variable.var_id];
     placement.kind = Placement::Kind::page;
     placement.request = static_cast<std::uint32_t>(offset / page);
     placement.core = shared ? sharing_core : out.core;
     placement.offset = in_page;
   }
+  return {};
 }
 
 }  // namespace
@@ -110,7 +118,8 @@ Result<void> plan_scratchpad(std::span<const Kbin> kbins, Plan& plan, const Plan
       add_shared(plan, i, SectionKind::scratchpad_page, n, page, scratchpad_page_align,
                  MemCategory::scratchpad, fmt::format("scratchpad page {}", n));
     }
-    place_virtuals(kbins[i], plan.kbins[i], arena.local_offset, plan.kbins[0].core, page);
+    NEFFLD_TRY(
+        place_virtuals(kbins[i], plan.kbins[i], arena.local_offset, plan.kbins[0].core, page));
   }
   return {};
 }

@@ -23,7 +23,7 @@ std::uint64_t total_bytes(const AccessPattern& side) {
 }
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
-  return (value + by - 1) / by;
+  return value / by + (value % by != 0);
 }
 
 }  // namespace

@@ -56,13 +56,16 @@ Result<void> CoreResources::release(const Plan& plan) {
     Core& core = cores_[plan.kbins[i].core];
     for (std::uint32_t page = 0; page < plan.arena_pages[i]; ++page) --core.page_users[page];
     while (!core.page_users.empty() && core.page_users.back() == 0) {
-      keep_first_error(first, calls_->free(core.pages.back().handle));
+      const std::uint64_t handle = core.pages.back().handle;
       core.pages.pop_back();
       core.page_users.pop_back();
+      keep_first_error(first, guarded([&] { return calls_->free(handle); }));
     }
     if (--core.models > 0) continue;
-    for (; !core.exec.empty(); core.exec.pop_back()) {
-      keep_first_error(first, calls_->free(core.exec.back().handle));
+    while (!core.exec.empty()) {
+      const std::uint64_t handle = core.exec.back().handle;
+      core.exec.pop_back();
+      keep_first_error(first, guarded([&] { return calls_->free(handle); }));
     }
     core.queue_owner = 0;
   }

@@ -249,8 +249,17 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   std::vector<AllocationInfo> allocations = model.allocations;
   append_allocations(allocations, plan, by_request, entry.load_requests);
   entry.bound.reserve(rings.size());
-  NEFFLD_ASSIGN(const bool initialised, init_queues(model, plan, by_request, true));
-  static_cast<void>(initialised);  // an owned core gets them at its model switch
+  auto switched = relocate_pointers(model.parsed.kbins, plan, addresses, sink);
+  if (switched) {
+    // A core that another model owns gets its queues at the model switch.
+    auto initialised = init_queues(model, plan, by_request, true);
+    if (!initialised) switched = tl::unexpected<Error>(std::move(initialised.error()));
+  }
+  if (!switched) {
+    // The model stays loaded and unbound: its cells and tables get their old contents back.
+    static_cast<void>(relocate_pointers(model.parsed.kbins, model.plan, model.addresses, sink));
+    return switched;
+  }
 
   next_seq += rings.size();
   for (const DeviceMemory& memory : rings.live()) entry.bound.add(memory);

@@ -27,26 +27,8 @@ Result<Operand> decode_variable(const Kbin& kbin, isa::Record record, std::size_
       operand.var_id = buffer->var_id;
     }
   }
-  if (operand.var_id >= kbin.variables.size()) {
-    return invalid(
-        {}, fmt::format("operand at byte 0x{:x} names variable {}, expected an id below {}", at,
-                        operand.var_id, kbin.variables.size()));
-  }
-  const Variable& variable = kbin.variables[operand.var_id];
-  switch (variable.kind) {
-    case VarKind::state_buffer:
-    case VarKind::file:
-    case VarKind::tmp_buf:
-    case VarKind::virtual_buf:
-    case VarKind::remote:
-      return operand;
-    default:
-      break;
-  }
-  return invalid({},
-                 fmt::format("operand at byte 0x{:x} names {} variable {}, expected one that is "
-                             "placed at load",
-                             at, var_kind_name(variable.kind), variable.name));
+  NEFFLD_TRY(check_operand_variable(kbin, operand.var_id, OperandPlace::pseudo_address, at));
+  return operand;
 }
 
 Result<Operand> decode_table_entry(const Kbin& kbin, isa::Record record, std::size_t at) {
@@ -101,6 +83,36 @@ Result<void> check_state_buffer(const Kbin& kbin, const ArchTable& arch, const O
 }
 
 }  // namespace
+
+Result<void> check_operand_variable(const Kbin& kbin, std::uint32_t var_id, OperandPlace place,
+                                    std::size_t at) {
+  if (var_id >= kbin.variables.size()) {
+    return invalid(
+        {}, fmt::format("operand at byte 0x{:x} names variable {}, expected an id below {}", at,
+                        var_id, kbin.variables.size()));
+  }
+  const Variable& variable = kbin.variables[var_id];
+  switch (variable.kind) {
+    case VarKind::state_buffer:
+    case VarKind::file:
+    case VarKind::tmp_buf:
+    case VarKind::virtual_buf:
+      return {};
+    case VarKind::pointer:  // a scalar load is how a stream reads a pointer cell
+    case VarKind::remote:
+      if (place == OperandPlace::tensor) return {};
+      break;
+    case VarKind::input:
+    case VarKind::output:
+    case VarKind::list:
+    case VarKind::dge_table:
+      break;
+  }
+  return invalid({},
+                 fmt::format("operand at byte 0x{:x} names {} variable {}, expected one that is "
+                             "placed at load",
+                             at, var_kind_name(variable.kind), variable.name));
+}
 
 Result<Operand> decode_operand(const Kbin& kbin, isa::Record record, std::size_t offset_in_slot) {
   const std::uint8_t marker = record.u8(offset_in_slot + 7);

@@ -33,6 +33,14 @@ struct Reach {
   std::uint64_t run = 1;
 };
 
+/// Where a record names a variable: a PSEUDO_ADDR8 (D4), or the id field of a tensor load or store.
+enum class OperandPlace : std::uint8_t { pseudo_address, tensor };
+
+/// Checks that the id is one of a variable such an operand may name: placed at load; in a
+/// PSEUDO_ADDR8 no pointer and no remote either (spec 05 A3 and U). The error has no place yet.
+Result<void> check_operand_variable(const Kbin& kbin, std::uint32_t var_id, OperandPlace place,
+                                    std::size_t at);
+
 /// Decodes the 8-byte operand at `offset_in_slot`. The error has no place yet.
 Result<Operand> decode_operand(const Kbin& kbin, isa::Record record, std::size_t offset_in_slot);
 

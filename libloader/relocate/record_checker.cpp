@@ -184,14 +184,13 @@ Result<DirectTransfer> RecordChecker::transfer_of(Record record, std::uint64_t s
 Result<Operand> RecordChecker::tensor_operand_unplaced(Record record) const {
   const std::uint32_t dtype = record.u8(isa::at_tensor_dtype);
   if (dtype == 1 || dtype_bytes(dtype) == 0) {
-    return invalid({}, fmt::format("dtype code is {}, expected one of up to 4 bytes", dtype));
+    return invalid({},
+                   fmt::format("dtype code is {}, expected a known one other than 1 (u64)", dtype));
   }
   Operand operand{OperandForm::variable, record.u32(isa::at_tensor_var_id),
                   record.u32(isa::at_tensor_var_offset), 0};
-  if (operand.var_id >= kbin_.variables.size()) {
-    return invalid({}, fmt::format("operand names variable {}, expected an id below {}",
-                                   operand.var_id, kbin_.variables.size()));
-  }
+  NEFFLD_TRY(
+      check_operand_variable(kbin_, operand.var_id, OperandPlace::tensor, isa::at_tensor_var_id));
   Reach reach;
   for (std::size_t i = 0; i < 2; ++i) {
     reach.counts[i] = record.u8(isa::at_tensor_elements + i);

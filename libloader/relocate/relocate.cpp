@@ -2,6 +2,8 @@
 // relocate() reads as the list of builders in the order their sections were planned.
 #include "neffld/relocate.hpp"
 
+#include <fmt/format.h>
+
 #include "builders.hpp"
 
 namespace neffld {
@@ -14,6 +16,30 @@ Result<void> run(std::span<const Kbin> kbins, const Plan& plan, const Addresses&
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
     const EmitContext context{kbins, plan, arch_table(plan.arch), addresses, ledger, sink, i};
     for (const Emit emit : builders) NEFFLD_TRY(emit(context));
+  }
+  return {};
+}
+
+/// Descriptors keep tags in these bits, so no pointer may reach them (spec 05 B3, B5).
+constexpr std::uint64_t first_tag = 1ull << 61;
+
+/// Every input and output must have an address a descriptor can hold: an unresolved template on the
+/// device would be a pointer to nowhere (spec 05 B7).
+Result<void> check_bound(const Kbin& kbin, const Addresses& addresses) {
+  for (const Variable& variable : kbin.variables) {
+    if (variable.kind != VarKind::input && variable.kind != VarKind::output) continue;
+    const Where where{.member = kbin.name, .path = variable.name};
+    const auto bound = addresses.io.find(variable.name);
+    if (bound == addresses.io.end()) {
+      return fail(Status::invalid, ErrorClass::usage, where,
+                  fmt::format("Failed to find tensor {} in tensor set", variable.name));
+    }
+    if (bound->second >= first_tag || variable.size > first_tag - bound->second) {
+      return fail(Status::invalid, ErrorClass::usage, where,
+                  fmt::format("address 0x{:x} and size {} reach bits 61 to 63 of a pointer, "
+                              "expected them below 0x{:x}",
+                              bound->second, variable.size, first_tag));
+    }
   }
   return {};
 }
@@ -37,10 +63,16 @@ Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addre
 Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
                             const Addresses& addresses, Ledger& ledger, const SectionSink& sink) {
   return guarded([&]() -> Result<void> {
-    // Cells and tables are in the ledger since relocate(); they are only written again.
-    Ledger known;
-    NEFFLD_TRY(run(kbins, plan, addresses, known, sink, {emit_pointers}));
+    for (const Kbin& kbin : kbins) NEFFLD_TRY(check_bound(kbin, addresses));
     return run(kbins, plan, addresses, ledger, sink, {emit_bound_rings});
+  });
+}
+
+Result<void> relocate_pointers(std::span<const Kbin> kbins, const Plan& plan,
+                               const Addresses& addresses, const SectionSink& sink) {
+  return guarded([&]() -> Result<void> {
+    Ledger known;
+    return run(kbins, plan, addresses, known, sink, {emit_pointers});
   });
 }
 

@@ -60,6 +60,25 @@ Result<void> emit_table(const EmitContext& context, const Variable& table) {
   return context.sink({request, cells, false});
 }
 
+/// Cells and tables may name anything that has an address now or gets one at bind. Found out while
+/// planning, so that a program that cannot be filled is refused before any device call.
+Result<void> check_targets(const PlanContext& context) {
+  const auto check = [&](const Variable& owner, std::uint32_t target) -> Result<void> {
+    const Variable& variable = context.kbin().variables[target];
+    if (is_io(variable) || has_address(context.out().variables[target])) return {};
+    return invalid({.path = owner.name},
+                   fmt::format("Variable {} is not staged in HBM", variable.name));
+  };
+  for (const Variable& variable : context.kbin().variables) {
+    if (variable.kind == VarKind::pointer) {
+      NEFFLD_TRY(check(variable, variable.referenced_var_id));
+    } else if (variable.kind == VarKind::dge_table) {
+      for (const std::uint32_t target : variable.list) NEFFLD_TRY(check(variable, target));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> plan_pointers(PlanContext& context) {
@@ -83,7 +102,7 @@ Result<void> plan_pointers(PlanContext& context) {
                     cell_align, MemCategory::misc, fmt::format("table {}", variable.name));
     out.variables[variable.var_id] = {Placement::Kind::section, request, 0, 0, 0};
   }
-  return {};
+  return check_targets(context);
 }
 
 Result<void> emit_pointers(const EmitContext& context) {

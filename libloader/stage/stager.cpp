@@ -48,6 +48,7 @@ void add_table_rings(const KbinPlan& kbin, const Plan& plan,
 
 Result<AllocationList> allocate_all(DeviceCalls& calls, std::span<const Request> requests) {
   AllocationList list(calls);
+  list.reserve(requests.size());  // a handle must never be lost to missing host memory
   for (const Request& request : requests) {
     NEFFLD_ASSIGN(const DeviceMemory memory, calls.allocate(request));
     list.add(memory);

@@ -71,9 +71,13 @@ Result<void> plan_remotes(PlanContext& context) {
   for (const Variable& variable : context.kbin().variables) {
     if (variable.kind != VarKind::remote) continue;
     const Placement* target = nullptr;
-    if (variable.remote_subgraph < context.plan.kbins.size()) {
-      const auto& siblings = context.plan.kbins[variable.remote_subgraph].variables;
-      if (variable.remote_var_id < siblings.size()) target = &siblings[variable.remote_var_id];
+    if (variable.remote_subgraph < context.kbins.size()) {
+      // A remote of a remote is refused, also when this pass has placed that one already (03 R13).
+      const auto& siblings = context.kbins[variable.remote_subgraph].variables;
+      if (variable.remote_var_id < siblings.size() &&
+          siblings[variable.remote_var_id].kind != VarKind::remote) {
+        target = &context.plan.kbins[variable.remote_subgraph].variables[variable.remote_var_id];
+      }
     }
     if (target == nullptr ||
         (target->kind != Placement::Kind::section && target->kind != Placement::Kind::page &&
