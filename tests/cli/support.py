@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the command line share: running it, samples, and NEFFs taken apart in Python.
 
-The reader and writer of NEFFs here are the standard library's tarfile and zlib on purpose: they know
-nothing of the loader, so a broken file is broken in the way the test says.
+The reader and writer of NEFFs here are the standard library's tarfile and zlib on purpose: they
+know nothing of the loader, so a broken file is broken in the way the test says.
 """
 
 import functools

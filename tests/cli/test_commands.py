@@ -6,7 +6,8 @@ import os
 import subprocess
 import unittest
 
-from support import (NEFFLD, CliTest, Neff, have, read_bytes, run, sample, sample_names, write_bytes)
+from support import (NEFFLD, CliTest, Neff, have, read_bytes, run, sample, sample_names,
+                     write_bytes)
 
 COMMANDS = ("inspect", "load", "dump", "relocs", "pack", "unpack")
 STAGES = ("guard", "parse", "graph", "build", "plan", "stage", "relocate")
@@ -157,9 +158,15 @@ class LoadTest(CliTest):
         models = [self.report(sample("dge-lnc2-v3"))["models"][0] for _ in range(2)]
         self.assertEqual(models[0]["allocations"], models[1]["allocations"])
 
+    def test_a_file_for_any_architecture_runs_on_v3(self):
+        file = Neff(sample("vecadd-v3")).edit("kelf-0.json", lambda d: d.update(target="*"))
+        self.assertEqual("sim:v3", self.report(file.save("any.neff"))["device"]["name"])
+
     def test_another_architecture_can_be_allowed_and_is_warned_about(self):
-        legacy = Neff(sample("vecadd-v3")).edit("kelf-0.json", lambda d: d.update(target="*"))
-        self.assertEqual("sim:v3", self.report(legacy.save("any.neff"))["device"]["name"])
+        words = (sample("vecadd-v2"), "--device", "sim:v3", "--allow-legacy", "--until", "build")
+        self.assertIn("Loading a NEFF compiled for a different arch, NEFF arch: v2, instance arch: "
+                      "v3", self.report(*words)["models"][0]["warnings"])
+        self.assert_ok(run("load", *words), "NEFF arch: v2, instance arch: v3")
 
     def test_uncompressed_files_load_and_verify(self):
         raw = sample("conv-like-v2", "--compression", "none")
@@ -274,6 +281,58 @@ class DumpTest(CliTest):
         self.assertFalse(os.path.exists(image))
 
 
+class HostileNamesTest(CliTest):
+    """Names come from the file: no output may be broken by them, or reach the terminal raw."""
+
+    NAME = 'w\n\t\x1b[31m"\\\u00e9'
+
+    def file_with_variable(self):
+        neff = Neff(sample("conv-like-v2"))
+        for member in neff.members:
+            if member.endswith(".json"):
+                neff.members[member] = neff.members[member].replace(
+                    b'"eye_1"', json.dumps(self.NAME).encode())
+        return neff.save("variable.neff")
+
+    def file_with_model(self):
+        neff = Neff(sample("vecadd-v3"))
+        name = b'a"b\\\xff\n\x1b[31m'
+        neff.header[0xDC:0xDC + 256] = name.ljust(256, b"\0")
+        return neff.save("model.neff")
+
+    def test_json_outputs_stay_json(self):
+        for file in (self.file_with_variable(), self.file_with_model()):
+            with self.subTest(file=os.path.basename(file)):
+                done = subprocess.run([NEFFLD, "load", file, "--report", "json"],
+                                      capture_output=True, check=True)
+                json.loads(done.stdout.decode("utf-8"))
+        report = json.loads(run("load", self.file_with_variable(), "--report", "json").out)
+        names = [v["name"] for v in report["models"][0]["subgraphs"][0]["variables"]]
+        self.assertIn(self.NAME, names)
+
+    def test_the_note_of_an_image_stays_json(self):
+        image = os.path.join(self.fresh_folder(), "i.elf")
+        self.assert_ok(run("dump", self.file_with_model(), "-o", image))
+        data = read_bytes(image)
+        start = data.index(b'{"name"')
+        json.loads(data[start:data.index(b"}", start) + 1].decode("utf-8"))
+
+    def test_ledger_rows_stay_one_line_each(self):
+        file = self.file_with_variable()
+        rows = self.assert_ok(run("relocs", file, "--format", "json")).out.splitlines()
+        self.assertIn(self.NAME, {json.loads(row)["symbol"] for row in rows})
+        text = self.assert_ok(run("relocs", file)).out
+        self.assertEqual(len(rows), text.count("\n"))
+        self.assertNotIn("\x1b", text)
+
+    def test_text_reports_hold_no_control_bytes(self):
+        for file in (self.file_with_variable(), self.file_with_model()):
+            for command in ("load", "inspect"):
+                with self.subTest(file=os.path.basename(file), command=command):
+                    text = self.assert_ok(run(command, file)).out
+                    self.assertNotRegex(text, r"[\x00-\x09\x0b-\x1f\x7f]")
+
+
 class PackTest(CliTest):
     def round_trip(self, name, *options):
         folder = self.fresh_folder()
@@ -297,8 +356,8 @@ class PackTest(CliTest):
 
     def test_header_options_are_kept_and_the_packed_file_loads_to_the_same_image(self):
         uuid = "00112233-4455-6677-8899-aabbccddeeff"
-        packed = self.round_trip("vecadd-v3", "--name", "mine", "--uuid", uuid, "--features", "3072",
-                                 "--vnc-size", "2", "--word-swapped-hash")
+        packed = self.round_trip("vecadd-v3", "--name", "mine", "--uuid", uuid, "--features",
+                                 "3072", "--vnc-size", "2", "--word-swapped-hash")
         model = json.loads(self.assert_ok(run("load", packed, "--report", "json")).out)["models"][0]
         self.assertEqual(("mine", uuid, "0xc00", "word-swapped", 2),
                          (model["name"], model["uuid"], model["container"]["feature_bits"],

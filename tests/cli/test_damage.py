@@ -146,7 +146,8 @@ class ArchiveTest(CliTest):
         end = len(tar.rstrip(b"\0")) + 511 & ~511
         self.check(tar[:end - 512])
         for text in (b"77777777777\0", b"\x80" + bytes(3) + (2**60).to_bytes(8, "big"),
-                     b"\xff" * 12, b"00000zz0000\0", b"\x80" + bytes(3) + (2**63).to_bytes(8, "big")):
+                     b"\x80" + bytes(3) + (2**63).to_bytes(8, "big"), b"\xff" * 12,
+                     b"00000zz0000\0"):
             with self.subTest(size=text):
                 changed = bytearray(tar)
                 changed[124:136] = text

@@ -10,6 +10,7 @@ from support import FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, run, sample
 
 DEF, POOL, ACT, DVE = ("sg00/def.json", "sg00/Pool.json", "sg00/Activation.json",
                        "sg00/DVE.json")
+LINE = "\n" + 12 * " "  # between two fields of a variable in def.json
 
 
 def header(form, offset, value):
@@ -125,8 +126,8 @@ CASES = [
     ("size negative", FORMAT, "$.var.sum.size", variable("sum", size=-1)),
     ("size fraction", FORMAT, "$.var.sum.size", variable("sum", size=1.5)),
     ("size zero", FORMAT, "$.var.sum.size", variable("sum", size=0)),
-    ("size exponent", FORMAT, "$.var.sum.size", text(DEF, '"size": 49152,\n            "type": "output"',
-                                                      '"size": 1e3,\n            "type": "output"')),
+    ("size exponent", FORMAT, "$.var.sum.size",
+     text(DEF, f'"size": 49152,{LINE}"type": "output"', f'"size": 1e3,{LINE}"type": "output"')),
     ("size 2^64", FORMAT, "$.var.sum.size", variable("sum", size=1 << 64)),
     ("duplicate key", FORMAT, "size", text(DEF, '"size": 49152', '"size": 1, "size": 49152')),
     ("nested too deeply", FORMAT, "deep",
