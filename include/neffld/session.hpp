@@ -45,11 +45,11 @@ struct ParseOptions {
   ProgressSink progress;
 };
 
-/// Everything that is known about a NEFF without a device. Kbins point into the container; the whole
-/// owns what it points to.
+/// Everything that is known about a NEFF without a device. Kbins point into the container; the
+/// whole owns what it points to.
 struct ParsedModel {
   NeffHeader header;
-  std::vector<std::uint8_t> file;  ///< a copy of the file if its payload is not compressed
+  std::vector<std::uint8_t> file;        ///< a copy of the file if its payload is not compressed
   std::unique_ptr<Container> container;  ///< from Stage::parse on
   Manifest manifest;                     ///< from Stage::graph on
   std::vector<Kbin> kbins;               ///< from Stage::build on
@@ -59,6 +59,10 @@ struct ParsedModel {
 /// Stages guard to build. `device` is the architecture to load for; `Arch::any` takes the one the
 /// file names (v3 for "*"). Makes no device call.
 Result<ParsedModel> parse_model(Bytes file, Arch device, const ParseOptions& options = {});
+
+/// Stage plan: plan_model() over a parsed model, timed in `model.times`. Makes no device call.
+Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
+                               const ProgressSink& progress = {});
 
 struct LoadOptions {
   std::uint32_t logical_core = 0;

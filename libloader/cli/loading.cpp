@@ -87,11 +87,12 @@ Result<void> check_bind_names(const std::vector<std::string>& binds, const Repor
 }
 
 /// Stage plan without a device.
-Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOptions& options) {
+Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOptions& options,
+                                        const ProgressSink& progress) {
   PlanOptions plan_options;
   plan_options.logical_core = options.core;
   plan_options.scratchpad_page_bytes = options.scratchpad_page_mib << 20;
-  NEFFLD_ASSIGN(Plan plan, plan_model(parsed.kbins, plan_options));
+  NEFFLD_ASSIGN(Plan plan, plan_parsed_model(parsed, plan_options, progress));
   return std::make_unique<Plan>(std::move(plan));
 }
 
@@ -131,7 +132,8 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
     loading.parsed.push_back(std::make_unique<ParsedModel>(std::move(parsed)));
     item.parsed = loading.parsed.back().get();
     if (until == Stage::plan) {
-      NEFFLD_ASSIGN(std::unique_ptr<Plan> plan, plan_only(*loading.parsed.back(), options));
+      NEFFLD_ASSIGN(std::unique_ptr<Plan> plan,
+                    plan_only(*loading.parsed.back(), options, progress));
       loading.plans.push_back(std::move(plan));
       item.plan = loading.plans.back().get();
     }

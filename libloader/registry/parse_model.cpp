@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "neffld/session.hpp"
+#include "stager.hpp"
 #include "stopwatch.hpp"
 
 namespace neffld {
@@ -84,6 +85,17 @@ std::string_view stage_name(Stage stage) {
 
 Result<ParsedModel> parse_model(Bytes file, Arch device, const ParseOptions& options) {
   return guarded([&] { return parse(file, device, options); });
+}
+
+Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
+                               const ProgressSink& progress) {
+  return guarded([&]() -> Result<Plan> {
+    StageClock clock(model.times, progress);
+    clock.start(Stage::plan);
+    NEFFLD_ASSIGN(Plan plan, plan_model(model.kbins, options));
+    clock.finish(planned_content_bytes(plan));
+    return plan;
+  });
 }
 
 }  // namespace neffld

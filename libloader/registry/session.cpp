@@ -168,15 +168,12 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   model->parsed = std::move(parsed);
 
   // Plan: every allocation and every size, before the first device call of this model.
-  StageClock clock(model->parsed.times, options.progress);
-  clock.start(Stage::plan);
   PlanOptions plan_options;
   plan_options.logical_core = options.logical_core;
   plan_options.scratchpad_page_bytes = options.scratchpad_page_bytes;
   plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
-  NEFFLD_ASSIGN(model->plan, plan_model(model->parsed.kbins, plan_options));
+  NEFFLD_ASSIGN(model->plan, plan_parsed_model(model->parsed, plan_options, options.progress));
   NEFFLD_TRY(check_device_support(model->parsed.kbins, model->plan, file->traits()));
-  clock.finish(planned_content_bytes(model->plan));
 
   // Room in the registry first, so that registering cannot fail after staging.
   model->h_model = mint_h_model();
