@@ -87,6 +87,12 @@ void nds_device_counters(struct nds_device* device, struct nds_counters* out);
 int nds_device_fact(struct nds_device* device, const char* path, char* text, size_t bytes);
 
 /*
+ * The path of the attribute number `index`, counted from 0: its length, -ENOENT behind the last
+ * one, -ENOSPC if it does not fit.
+ */
+int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, size_t bytes);
+
+/*
  * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling
  * process. 0, -EBUSY (16 processes are attached), -ENOMEM.
  */

@@ -173,8 +173,34 @@ void nds_chunk_free_all(struct nds_device* device, enum nds_lifespan lifespan, i
 
     if (chunk->lifespan == lifespan && (!tgid || chunk->tgid == tgid))
       nds_chunk_free(device, chunk);
+    (void)nds_os_yield();
     chunk = older;
   }
+}
+
+/* Zeroes what lies between the chunks of [from, end). The space begins at address `base`. */
+static void clear_gaps(struct nds_device* device, struct nds_space* space, uint64_t base,
+                       uint64_t from, uint64_t end) {
+  while (from < end) {
+    const struct nds_chunk* chunk = nds_chunk_from(&device->chunks, from);
+    uint64_t stop = chunk && chunk->pa < end ? chunk->pa : end;
+
+    if (stop > from) (void)nds_os_space_fill(space, from - base, 0, stop - from);
+    from = stop < end ? stop + chunk->bytes : end;
+  }
+}
+
+void nds_chunk_forget_free(struct nds_device* device) {
+  uint64_t host = device->profile->host_base;
+  uint32_t index;
+
+  for (index = 0; index < device->profile->hbm_count; index++) {
+    const struct nds_hbm* hbm = &device->hbm[index];
+
+    clear_gaps(device, hbm->space, hbm->base, hbm->base, hbm->base + hbm->bytes);
+  }
+  clear_gaps(device, device->host_space, host, host + device->host_pool.base,
+             host + nds_pool_end(&device->host_pool));
 }
 
 struct nds_chunk* nds_chunk_at(const struct nds_chunk_index* index, uint64_t pa) {

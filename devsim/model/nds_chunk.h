@@ -71,6 +71,12 @@ void nds_chunk_free(struct nds_device* device, struct nds_chunk* chunk);
 /* Frees, newest first, the chunks of `lifespan` (of process `tgid`, or of all if tgid is 0). */
 void nds_chunk_free_all(struct nds_device* device, enum nds_lifespan lifespan, int32_t tgid);
 
+/*
+ * Gives back the memory that belongs to no chunk; it reads as zero again. Otherwise a device that
+ * lives long would hold every page that was ever written.
+ */
+void nds_chunk_forget_free(struct nds_device* device);
+
 /* The live chunk that contains `pa`, or NULL. */
 struct nds_chunk* nds_chunk_at(const struct nds_chunk_index* index, uint64_t pa);
 /* The live chunk with the lowest address not below `pa`, or NULL. */

@@ -7,10 +7,13 @@
 #include "nds_internal.h"
 
 /*
- * Rings can ring themselves. After this many descriptors in one call the queue is aborted, so that
- * a hostile ring cannot hang the caller; it is more than a full ring of the largest size.
+ * Rings can ring themselves and each other. One call may spend this much, then the queue is
+ * aborted, so that hostile rings cannot hang the caller: a unit for each descriptor and for each 4
+ * KiB, which allows a full ring of the largest size or 64 GiB, and some for each look through all
+ * queues.
  */
-#define DESCRIPTOR_BUDGET 0x1000000u
+#define BUDGET 0x1000000u
+#define LOOK_COST 64u
 
 struct descriptor {
   uint32_t len_ctrl;
@@ -35,13 +38,17 @@ static void retire(struct nds_ring* ring) {
   ring->progress = 0;
 }
 
+static void spend(uint32_t* budget, uint32_t units) {
+  *budget -= units < *budget ? units : *budget;
+}
+
 static bool is_cast(const struct descriptor* tx) {
   return (tx->word1 & NEURON_UDMA_META_OP_MASK) >> NEURON_UDMA_META_OP_SHIFT ==
          NEURON_UDMA_META_OP_CAST;
 }
 
 /* One descriptor pair, or the part of it that the shorter side allows. */
-static int step(struct nds_device* device, struct nds_queue* queue) {
+static int step(struct nds_device* device, struct nds_queue* queue, uint32_t* budget) {
   struct descriptor tx, rx;
   uint32_t tx_bytes, rx_bytes, bytes;
   int error = fetch(device, &queue->tx, &tx);
@@ -53,6 +60,7 @@ static int step(struct nds_device* device, struct nds_queue* queue) {
   if (is_cast(&tx)) {
     error = nds_cast(device, tx.word1, tx.pa, tx_bytes, rx.pa, rx_bytes);
     if (error) return error;
+    spend(budget, 1 + tx_bytes / NEURON_PAGE_SIZE);
     retire(&queue->tx);
     retire(&queue->rx);
     return 0;
@@ -63,6 +71,7 @@ static int step(struct nds_device* device, struct nds_queue* queue) {
   bytes = tx_bytes < rx_bytes ? tx_bytes : rx_bytes;
   error = nds_bus_copy(device, rx.pa + queue->rx.progress, tx.pa + queue->tx.progress, bytes);
   if (error) return error;
+  spend(budget, 1 + bytes / NEURON_PAGE_SIZE);
   queue->tx.progress += bytes;
   queue->rx.progress += bytes;
   if (bytes == tx_bytes) retire(&queue->tx);
@@ -82,26 +91,31 @@ static void abort_engine(struct nds_device* device, uint32_t engine, const char*
 static void run_queue(struct nds_device* device, uint32_t engine, struct nds_queue* queue,
                       uint32_t* budget) {
   while (can_run(queue) && device->dma.engines[engine].state != NEURON_DMA_ENG_ABORT) {
-    int error = step(device, queue);
+    int error = step(device, queue, budget);
 
     if (error) {
       abort_engine(device, engine,
                    error == -ENOMEM ? "no memory" : "a descriptor names no memory or register");
       return;
     }
-    if (!--*budget) {
-      abort_engine(device, engine, "too many descriptors for one doorbell");
+    if (!*budget) {
+      abort_engine(device, engine, "too much work for one doorbell");
+      return;
+    }
+    if (nds_os_yield()) {
+      abort_engine(device, engine, "the process was killed");
       return;
     }
   }
 }
 
 void nds_dma_run(struct nds_device* device) {
-  uint32_t budget = DESCRIPTOR_BUDGET;
+  uint32_t budget = BUDGET;
   uint32_t engine, index;
 
   while (device->dma.rung && budget) {
     device->dma.rung = false;
+    spend(&budget, LOOK_COST);
     for (engine = 0; budget && engine < device->profile->dma_engines; engine++)
       for (index = 0; budget && index < NEURON_MAX_DMA_QUEUES; index++)
         run_queue(device, engine, &device->dma.engines[engine].queue[index], &budget);

@@ -114,32 +114,25 @@ static int usage_fact(const struct nds_usage* usage, const char* const* names, u
 }
 
 /* Counters of executions and of hardware errors: the model has neither. */
+static const char* const zeros_of_core[] = {
+    "stats/other_info/model_load_count", "stats/other_info/reset_fail_count",
+    "stats/other_info/inference_count",  "stats/other_info/flop_count",
+    "stats/other_info/nc_time_in_use",
+};
+static const char* const zeros_of_device[] = {
+    "stats/hardware/sram_ecc_uncorrected",
+    "stats/hardware/mem_ecc_uncorrected",
+    "stats/hardware/mem_ecc_repairable_uncorrected",
+};
+#define CORE_ZEROS (sizeof zeros_of_core / sizeof zeros_of_core[0])
+#define DEVICE_ZEROS (sizeof zeros_of_device / sizeof zeros_of_device[0])
+
 static bool is_one_of(const char* path, const char* const* names, size_t count) {
   size_t index;
 
   for (index = 0; index < count; index++)
     if (!strcmp(path, names[index])) return true;
   return false;
-}
-
-static bool is_zero_of_core(const char* path) {
-  static const char* const names[] = {
-      "stats/other_info/model_load_count", "stats/other_info/reset_fail_count",
-      "stats/other_info/inference_count",  "stats/other_info/flop_count",
-      "stats/other_info/nc_time_in_use",
-  };
-
-  return is_one_of(path, names, sizeof names / sizeof names[0]);
-}
-
-static bool is_zero_of_device(const char* path) {
-  static const char* const names[] = {
-      "stats/hardware/sram_ecc_uncorrected",
-      "stats/hardware/mem_ecc_uncorrected",
-      "stats/hardware/mem_ecc_repairable_uncorrected",
-  };
-
-  return is_one_of(path, names, sizeof names / sizeof names[0]);
 }
 
 static int core_fact(const struct nds_device* device, uint32_t core, const char* path, char* text,
@@ -151,7 +144,7 @@ static int core_fact(const struct nds_device* device, uint32_t core, const char*
   if (take(&path, "stats/memory_usage/device_mem"))
     return usage_fact(device->facts.device[core], device_names, NDS_DEVICE_CATEGORIES, path, text,
                       bytes);
-  return is_zero_of_core(path) ? number(text, bytes, 0) : -ENOENT;
+  return is_one_of(path, zeros_of_core, CORE_ZEROS) ? number(text, bytes, 0) : -ENOENT;
 }
 
 /* "neuron_coreM/rest": true, and the core and the rest. */
@@ -225,7 +218,7 @@ static int fact(const struct nds_device* device, uint32_t total, const char* pat
   if (take(&path, "stats/memory_usage/host_mem"))
     return usage_fact(device->facts.host, host_names, NDS_HOST_CATEGORIES, path, text, bytes);
   if (take_core(device, &path, &core)) return core_fact(device, core, path, text, bytes);
-  return is_zero_of_device(path) ? number(text, bytes, 0) : -ENOENT;
+  return is_one_of(path, zeros_of_device, DEVICE_ZEROS) ? number(text, bytes, 0) : -ENOENT;
 }
 
 int nds_device_fact(struct nds_device* device, const char* path, char* text, size_t bytes) {
@@ -235,5 +228,66 @@ int nds_device_fact(struct nds_device* device, const char* path, char* text, siz
   nds_mutex_lock(&device->lock);
   length = fact(device, total, path, text, bytes);
   nds_mutex_unlock(&device->lock);
+  return length < 0 || (size_t)length < bytes ? length : -ENOSPC;
+}
+
+/* Numbers attributes: true, with the rest of the number, if it is not one of `count` names. */
+static bool skip(uint32_t* index, size_t count) {
+  if (*index < count) return false;
+  *index -= (uint32_t)count;
+  return true;
+}
+
+static int usage_path(const char* folder, const char* const* names, uint32_t index, char* path,
+                      size_t bytes) {
+  static const char* const values[] = {"total", "present", "peak"};
+
+  return snprintf(path, bytes, "%s/%s/%s", folder, names[index / 3], values[index % 3]);
+}
+
+/* A core's attributes, or -ENOENT with the rest of the number. */
+static int core_path(uint32_t core, uint32_t* index, char* path, size_t bytes) {
+  static const char* const names[] = {"info/architecture/arch_type",
+                                      "stats/other_info/reset_req_count"};
+  char folder[64];
+
+  if (!skip(index, 2)) return snprintf(path, bytes, "neuron_core%u/%s", core, names[*index]);
+  if (!skip(index, CORE_ZEROS))
+    return snprintf(path, bytes, "neuron_core%u/%s", core, zeros_of_core[*index]);
+  if (skip(index, NDS_DEVICE_CATEGORIES * 3)) return -ENOENT;
+  (void)snprintf(folder, sizeof folder, "neuron_core%u/stats/memory_usage/device_mem", core);
+  return usage_path(folder, device_names, *index, path, bytes);
+}
+
+static int path_of(const struct nds_device* device, uint32_t index, char* path, size_t bytes) {
+  static const char* const names[] = {
+      "core_count",
+      "connected_devices",
+      "reset",
+      "info/notify_delay",
+      "info/serial_number",
+      "info/architecture/arch_type",
+      "info/architecture/instance_type",
+      "info/architecture/device_name",
+  };
+  uint32_t core;
+
+  if (!skip(&index, sizeof names / sizeof names[0]))
+    return snprintf(path, bytes, "%s", names[index]);
+  if (!skip(&index, DEVICE_ZEROS)) return snprintf(path, bytes, "%s", zeros_of_device[index]);
+  if (!skip(&index, NDS_HOST_CATEGORIES * 3))
+    return usage_path("stats/memory_usage/host_mem", host_names, index, path, bytes);
+  for (core = 0; core < device->profile->cores; core++) {
+    int length = core_path(core, &index, path, bytes);
+
+    if (length != -ENOENT) return length;
+  }
+  if (index || device->config.generation == NDS_GENERATION_2_24) return -ENOENT;
+  return snprintf(path, bytes, "fw_api_version");
+}
+
+int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, size_t bytes) {
+  int length = path_of(device, index, path, bytes);
+
   return length < 0 || (size_t)length < bytes ? length : -ENOSPC;
 }

@@ -83,6 +83,7 @@ void nds_file_release(struct nds_file* file) {
     if (!--device->open_files) {
       nds_stores_clear(device);
       nds_chunk_free_all(device, NDS_LIFE_ALL_PROCESS, 0);
+      nds_chunk_forget_free(device);
     }
     nds_mutex_unlock(&device->lock);
   }

@@ -185,6 +185,7 @@ static void describe_app(const struct nds_device* device, int32_t tgid, uint32_t
   }
   if (!(flags & NEURON_APP_INFO_MEMORY)) return;
   for (chunk = device->chunks.oldest; chunk; chunk = chunk->newer) {
+    (void)nds_os_yield();
     if (chunk->tgid != tgid || chunk->lifespan == NDS_LIFE_DEVICE) continue;
     if (chunk->host)
       info->host_mem_size += chunk->bytes;

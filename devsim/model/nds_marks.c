@@ -53,7 +53,7 @@ static uint32_t find_range(const int32_t* owner, uint32_t start, uint32_t end, u
   return NEURON_MAX_CORE_MARKS;
 }
 
-static void set_bit(struct neuron_crwl_nc_map_ext0* map, uint32_t bit, uint32_t bits) {
+static void note_core(struct neuron_crwl_nc_map_ext0* map, uint32_t bit, uint32_t bits) {
   if (bit < bits) map->bitmap[bit / 64] |= 1ull << (bit % 64);
 }
 
@@ -73,7 +73,7 @@ static long mark(struct nds_call* call, struct neuron_crwl_nc_map_ext0* map) {
   if (first == NEURON_MAX_CORE_MARKS) return -EBUSY;
   for (index = first; index < first + map->nc_count; index++) {
     owner[index] = call->tgid;
-    set_bit(map, index - shift, bitmap_bits(call));
+    note_core(map, index - shift, bitmap_bits(call));
   }
   return 0;
 }

@@ -94,6 +94,7 @@ static uint32_t list_chunks(const struct nds_device* device, uint32_t hbm,
       info[count].mem_type = chunk->mem_type;
     }
     count++;
+    (void)nds_os_yield();
     chunk = nds_chunk_from(&device->chunks, chunk->pa + 1);
   }
   return count;

@@ -30,13 +30,18 @@ size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes);
 /*
  * A space is a sparse array of bytes: one HBM, the host memory of the device, one core's aperture.
  * It reads as zero until written and costs nothing until touched. Offsets and sizes are bytes; the
- * caller has checked that [offset, offset + bytes) lies inside the space.
+ * caller has checked that [offset, offset + bytes) lies inside the space. A host whose caller can
+ * be killed may end a long transfer then with -EINTR, which nobody sees; filling with zero it may
+ * not.
  */
 struct nds_space;
 struct nds_space* nds_os_space_create(uint64_t bytes);
 void nds_os_space_destroy(struct nds_space* space);
 
-/* These return 0 or -ENOMEM (no memory for the first touch of a page). */
+/*
+ * These return 0 or -ENOMEM (no memory for the first touch of a page). Filling with zero gives
+ * memory back where it can and never fails.
+ */
 int nds_os_space_read(struct nds_space* space, uint64_t offset, void* to, size_t bytes);
 int nds_os_space_write(struct nds_space* space, uint64_t offset, const void* from, size_t bytes);
 int nds_os_space_fill(struct nds_space* space, uint64_t offset, uint8_t value, uint64_t bytes);
@@ -52,6 +57,12 @@ int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t us
                            uint64_t* uncopied);
 int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user, uint64_t bytes,
                          uint64_t* uncopied);
+
+/*
+ * Called now and then by work that may last: lets others run. True if the calling process has been
+ * killed, so that nobody waits for the result; such work then stops where it can.
+ */
+bool nds_os_yield(void);
 
 /* One line for the person who debugs a client; the host decides whether it is shown. */
 void nds_os_log(const char* format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
+/* What the files of the kernel host share. */
+#ifndef NDS_KMOD_H
+#define NDS_KMOD_H
+
+#include <linux/device.h>
+#include <linux/fs.h>
+#include <linux/mm_types.h>
+
+#include "nds.h"
+
+#define NDS_KMOD_VERSION "0.1.0"
+
+/* nds_kmod_params.c: the module's parameters after a check. */
+struct nds_kmod_params {
+  struct nds_config config; /* of every device, but for its index */
+  unsigned int devices;
+  const char* prefix; /* of the device nodes' names */
+  umode_t node_mode;
+  unsigned long page_limit; /* pages that all spaces together may hold */
+};
+
+/* 0, or -EINVAL after one sentence in the log. */
+int nds_kmod_params_check(struct nds_kmod_params* out);
+
+/* nds_kmod_space.c: the pages behind the spaces. */
+void nds_kmod_set_page_limit(unsigned long pages);
+unsigned long nds_kmod_pages_used(void);
+/* The page that holds a byte, referenced; made if there is none. NULL = no memory or the limit. */
+struct page* nds_kmod_space_page(struct nds_space* space, u64 offset);
+
+/* nds_kmod_file.c */
+extern const struct file_operations nds_kmod_file_operations;
+
+/* nds_kmod_main.c: the device of a minor number, or NULL. */
+struct nds_device* nds_kmod_device_of(dev_t number);
+
+/*
+ * nds_kmod_sysfs.c: the facts of the model below the node's folder. `tree` is NULL after a failed
+ * add; remove takes NULL. 0 or a negative errno.
+ */
+struct nds_kmod_tree;
+int nds_kmod_tree_add(struct device* node, struct nds_device* device, struct nds_kmod_tree** tree);
+void nds_kmod_tree_remove(struct nds_kmod_tree* tree);
+
+#endif
