@@ -88,11 +88,11 @@ bool with_failure_at(std::uint64_t k, Body body) {
   return failed;
 }
 
-/// The refused runs for k = 1, 1 + stride, ... until one is not refused any more.
+/// The refused runs for k = 1, 2, ... until one is not refused any more.
 template <class Body>
-std::uint64_t sweep(std::uint64_t stride, Body body) {
+std::uint64_t sweep(Body body) {
   std::uint64_t refused = 0;
-  for (std::uint64_t k = 1; body(k); k += stride) ++refused;
+  for (std::uint64_t k = 1; body(k); ++k) ++refused;
   return refused;
 }
 
@@ -106,7 +106,7 @@ void check_status(const Error& error) {
 
 TEST_CASE("a parse that runs out of host memory is a status") {
   const Bytes file = sample_bytes("conv-like-v2");
-  const std::uint64_t refused = sweep(5, [&](std::uint64_t k) {
+  const std::uint64_t refused = sweep([&](std::uint64_t k) {
     Result<ParsedModel> model;
     const bool out = with_failure_at(k, [&] { model = parse_model(file, Arch::any); });
     INFO("allocation " << k);
@@ -123,7 +123,7 @@ TEST_CASE("a load that runs out of host memory leaves nothing on the device") {
   for (const char* name : {"conv-like-v2", "dge-lnc2-v3", "pointers-v3"}) {
     Bench bench(architecture_of(name));
     const auto held = bench.held();
-    const std::uint64_t refused = sweep(7, [&](std::uint64_t k) {
+    const std::uint64_t refused = sweep([&](std::uint64_t k) {
       ParsedModel model = parsed(name);
       Result<LoadedModel*> loaded;
       const bool out = with_failure_at(k, [&] { loaded = bench.session->load(std::move(model)); });
@@ -149,7 +149,7 @@ TEST_CASE("a bind that runs out of host memory leaves the model loaded and unbou
     LoadedModel* model = &load(bench, name);
     const IoMap io = io_addresses(model->parsed);
     const auto held = bench.held();
-    const std::uint64_t refused = sweep(7, [&](std::uint64_t k) {
+    const std::uint64_t refused = sweep([&](std::uint64_t k) {
       Result<void> bound;
       IoMap copy = io;
       const bool out =
