@@ -133,3 +133,12 @@ TEST_CASE("the session counts the calls it makes") {
   for (const auto& [command, count] : bench.session->calls()) sum += count;
   CHECK(sum == bench.script->calls);
 }
+
+TEST_CASE("a model built for another architecture than the device's is refused by load") {
+  Bench bench(3);
+  const std::uint64_t before = bench.script->calls;
+  const auto loaded = bench.session->load(parsed("vecadd-v2"));
+  REQUIRE_FALSE(loaded);
+  CHECK(loaded.error().error_class == ErrorClass::unsupported);
+  CHECK(bench.script->calls == before);
+}
