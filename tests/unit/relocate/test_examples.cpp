@@ -194,6 +194,27 @@ TEST_CASE("a trigger's wait goes on its first write and its update on its last, 
   CHECK(f.slot(Engine::pool, 2).substr(0, 47) == "a5 10 00 00 00 00 13 17 34 12 00 00 04 00 00 00");
 }
 
+TEST_CASE("with several rings only the very first and the very last write synchronise") {
+  Program program(Arch::v3);
+  const auto a = program.add(VarKind::tmp_buf, "a", 64);
+  const auto queue = program.queue("q", Engine::sp, 3);
+  program.block(queue, 0, {copy(side(a, 0, {8}), side(a, 8, {8}))}, false);
+  sample::Slot both = sample::dma_trigger("q", 0, {22, 7});
+  sample::set_update(both, 23);
+  program.slot(Engine::sp, both);
+  const std::span<const Kbin> kbins(&program.kbin(), 1);
+  const Plan plan = planned(kbins);
+  const Relocated result = relocated(kbins, plan, made_up_addresses(plan));
+  const Bytes image = result.sections.at(plan.kbins[0].streams[4].request);
+  for (std::size_t slot = 1; slot <= 6; ++slot) {
+    INFO("write " << slot);
+    const std::string sync = slot == 1   ? "05 16 00 00 07 00 00 00"
+                             : slot == 6 ? "00 00 13 17 07 00 00 00"
+                                         : "00 00 00 00 00 00 00 00";
+    CHECK(to_hex(image.subspan(64 * slot + 4, 8)) == sync);
+  }
+}
+
 TEST_CASE("16 rings take 32 writes: RX then TX, ring by ring, each with its own count") {
   Program program(Arch::v3);
   const auto a = program.add(VarKind::tmp_buf, "a", 4096);
