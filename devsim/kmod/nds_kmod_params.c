@@ -35,7 +35,11 @@ static int get_used(char* text, const struct kernel_param* param) {
   return sprintf(text, "%llu\n", (u64)nds_kmod_pages_used() << PAGE_SHIFT);
 }
 
-static const struct kernel_param_ops used_ops = {.get = get_used};
+static int set_used(const char* text, const struct kernel_param* param) {
+  return -EINVAL;
+}
+
+static const struct kernel_param_ops used_ops = {.set = set_used, .get = get_used};
 
 static uint devices = 1;
 module_param(devices, uint, 0444);

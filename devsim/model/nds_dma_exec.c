@@ -95,7 +95,7 @@ static void run_queue(struct nds_device* device, uint32_t engine, struct nds_que
 
     if (error) {
       abort_engine(device, engine,
-                   error == -ENOMEM ? "no memory" : "a descriptor names no memory or register");
+                   error == -EFAULT ? "a descriptor names no memory or register" : "no memory");
       return;
     }
     if (!*budget) {
