@@ -114,10 +114,10 @@ Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addre
 Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
                             const Addresses& addresses, Ledger& ledger, const SectionSink& sink);
 
-/// Pointer cells and tables alone: what binding changes among the sections of load time. Makes no
-/// ledger rows; relocate() makes them.
+/// Pointer cells and tables alone: what binding changes among the sections of load time. The ledger
+/// gets the entries that name inputs and outputs; relocate() has recorded the others.
 Result<void> relocate_pointers(std::span<const Kbin> kbins, const Plan& plan,
-                               const Addresses& addresses, const SectionSink& sink);
+                               const Addresses& addresses, Ledger& ledger, const SectionSink& sink);
 
 /// One half of a host vring of a template set, before bind.
 struct HostVring {

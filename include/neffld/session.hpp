@@ -53,6 +53,7 @@ struct ParsedModel {
   std::unique_ptr<Container> container;  ///< from Stage::parse on
   Manifest manifest;                     ///< from Stage::graph on
   std::vector<Kbin> kbins;               ///< from Stage::build on
+  bool foreign_arch = false;             ///< allow_legacy let a file for another architecture in
   std::vector<StageTime> times;
 };
 

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "loading.hpp"
+#include "text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -23,7 +24,8 @@ struct InspectCommand {
     std::string text = "\n       bytes  member\n";
     for (const ReportItem& item : result.report.items) {
       for (const Member& member : item.parsed->container->members()) {
-        fmt::format_to(std::back_inserter(text), "{:>12}  {}\n", member.bytes.size(), member.name);
+        fmt::format_to(std::back_inserter(text), "{:>12}  {}\n", member.bytes.size(),
+                       one_line(member.name));
       }
     }
     return print_text(text);

@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "json_out.hpp"
 #include "loading.hpp"
+#include "text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -22,22 +24,10 @@ class RowPrinter {
     if (!form_.empty() && form != form_) return;
     const std::string& owner = model_.plan.requests[row.request].owner;
     const std::uint64_t address = model_.addresses.sections[row.request] + row.offset;
-    const int digits = 2 * row.width;
     if (json_) {
-      fmt::format_to(
-          out(),
-          "{{\"address\":\"0x{:x}\",\"subgraph\":\"{}\",\"section\":\"{}\",\"offset\":{},"
-          "\"width\":{},\"form\":\"{}\",\"old\":\"0x{:0{}x}\",\"new\":\"0x{:0{}x}\","
-          "\"symbol\":\"{}\",\"addend\":{},\"source\":\"{}\"}}\n",
-          address, escaped(kbin(row).name), escaped(owner), row.offset, row.width, form,
-          row.old_value, digits, row.new_value, digits, escaped(symbol(row)), row.symbol.addend,
-          escaped(source(row)));
+      print_json(row, address, form, owner);
     } else {
-      fmt::format_to(out(), "0x{:011x}  {:<16} 0x{:0{}x} -> 0x{:0{}x}  {:<28} {:<24} {}\n", address,
-                     form, row.old_value, digits, row.new_value, digits,
-                     row.symbol.addend ? fmt::format("{}+0x{:x}", symbol(row), row.symbol.addend)
-                                       : symbol(row),
-                     source(row), owner);
+      print_text_line(row, address, form, owner);
     }
     if (text_.size() >= flush_bytes) flush();
   }
@@ -48,7 +38,37 @@ class RowPrinter {
   }
 
  private:
-  std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
+  void print_json(const LedgerRow& row, std::uint64_t address, std::string_view form,
+                  std::string_view owner) {
+    JsonLine line;
+    line.object([&] {
+      line.hex("address", address);
+      line.field("subgraph", kbin(row).name);
+      line.field("section", owner);
+      line.field("offset", row.offset);
+      line.field("width", std::uint32_t{row.width});
+      line.field("form", form);
+      line.hex("old", row.old_value);
+      line.hex("new", row.new_value);
+      line.field("symbol", symbol(row));
+      line.field("addend", row.symbol.addend);
+      line.field("source", source(row));
+    });
+    text_ += line.text();
+    text_ += '\n';
+  }
+
+  void print_text_line(const LedgerRow& row, std::uint64_t address, std::string_view form,
+                       std::string_view owner) {
+    const int digits = 2 * row.width;
+    const std::string addend =
+        row.symbol.addend ? fmt::format("+0x{:x}", row.symbol.addend) : std::string();
+    fmt::format_to(std::back_inserter(text_),
+                   "0x{:011x}  {:<16} 0x{:0{}x} -> 0x{:0{}x}  {:<28} {:<24} {}\n", address, form,
+                   row.old_value, digits, row.new_value, digits, one_line(symbol(row)) + addend,
+                   one_line(source(row)), one_line(owner));
+  }
+
   void flush() {
     if (result_) result_ = print_text(text_);
     text_.clear();
@@ -85,15 +105,6 @@ class RowPrinter {
         break;
     }
     return "-";
-  }
-
-  static std::string escaped(std::string_view text) {
-    std::string safe;
-    for (const char c : text) {
-      if (c == '"' || c == '\\') safe += '\\';
-      safe += c;
-    }
-    return safe;
   }
 
   const LoadedModel& model_;

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <vector>
 
+#include "json_out.hpp"
+
 namespace neffld::cli {
 namespace {
 
@@ -101,25 +103,15 @@ void pad_to(std::vector<std::uint8_t>& bytes, std::size_t multiple) {
   bytes.resize((bytes.size() + multiple - 1) / multiple * multiple);
 }
 
-std::string json_escape(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') escaped += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      escaped += c;
-    }
-  }
-  return escaped;
-}
-
 std::vector<std::uint8_t> model_notes(const Session& session) {
   std::vector<std::uint8_t> notes;
   for (const auto& model : session.models()) {
-    const std::string text = fmt::format(R"({{"name":"{}","uuid":"{}"}})",
-                                         json_escape(header_name(model->parsed.header)),
-                                         header_uuid(model->parsed.header));
+    JsonLine json;
+    json.object([&] {
+      json.field("name", header_name(model->parsed.header));
+      json.field("uuid", header_uuid(model->parsed.header));
+    });
+    const std::string_view text = json.text();
     Elf64_Nhdr header{};
     header.n_namesz = note_owner.size() + 1;
     header.n_descsz = static_cast<Elf64_Word>(text.size());

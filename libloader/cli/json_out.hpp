@@ -5,16 +5,23 @@
 #include <fmt/format.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "text.hpp"
+
 namespace neffld::cli {
 
-class JsonOut {
+/// One JSON value; `Writer` decides about white space.
+template <class Writer>
+class BasicJsonOut {
  public:
-  JsonOut() : writer_(buffer_) { writer_.SetIndent(' ', 1); }
+  BasicJsonOut() : writer_(buffer_) {}
+  /// Spaces per level, for writers that indent.
+  void indent(unsigned spaces) { writer_.SetIndent(' ', spaces); }
 
   template <class Body>
   void object(Body body) {
@@ -35,8 +42,10 @@ class JsonOut {
     writer_.EndArray();
   }
 
+  /// Names come from files and need not be UTF-8; JSON has to be.
   void value(std::string_view text) {
-    writer_.String(text.data(), static_cast<rapidjson::SizeType>(text.size()));
+    const std::string valid = valid_utf8(text);
+    writer_.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
   }
   void value(const char* text) { value(std::string_view(text)); }
   void value(const std::string& text) { value(std::string_view(text)); }
@@ -67,10 +76,15 @@ class JsonOut {
 
  private:
   void key(std::string_view name) {
-    writer_.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
+    const std::string valid = valid_utf8(name);
+    writer_.Key(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
   }
   rapidjson::StringBuffer buffer_;
-  rapidjson::PrettyWriter<rapidjson::StringBuffer> writer_;
+  Writer writer_;
 };
+
+using JsonOut = BasicJsonOut<rapidjson::PrettyWriter<rapidjson::StringBuffer>>;
+/// Everything on one line.
+using JsonLine = BasicJsonOut<rapidjson::Writer<rapidjson::StringBuffer>>;
 
 }  // namespace neffld::cli

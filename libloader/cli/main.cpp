@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "commands.hpp"
+#include "text.hpp"
 #include "version.hpp"
 
 namespace {
@@ -15,7 +16,7 @@ constexpr const char* footer =
 5 unsupported, 6 resource, 7 device.)";
 
 int report_error(const neffld::Error& error) {
-  fmt::print(stderr, "neffld: {}\n", neffld::to_sentence(error));
+  fmt::print(stderr, "neffld: {}\n", neffld::cli::one_line(neffld::to_sentence(error)));
   return neffld::exit_code(error.error_class);
 }
 

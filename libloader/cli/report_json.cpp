@@ -286,6 +286,7 @@ void write_model(JsonOut& out, const ReportItem& item) {
 
 std::string report_json(const Report& report) {
   JsonOut out;
+  out.indent(1);
   out.object([&] {
     out.field("schema", report_schema);
     out.field("neffld", version);

@@ -5,6 +5,7 @@
 
 #include "model_facts.hpp"
 #include "report.hpp"
+#include "text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -44,7 +45,7 @@ void print_container(Out out, const ParsedModel& parsed) {
 
 void print_tensors(Out out, const char* label, const std::map<std::string, TensorInfo>& tensors) {
   for (const auto& [name, tensor] : tensors) {
-    fmt::format_to(out, "  {:<11} {} {}[{}] {}\n", label, name, tensor.dtype,
+    fmt::format_to(out, "  {:<11} {} {}[{}] {}\n", label, one_line(name), one_line(tensor.dtype),
                    fmt::join(tensor.shape, ","), human_bytes(tensor.size));
   }
 }
@@ -70,7 +71,7 @@ void print_variables(Out out, const Kbin& kbin, const KbinPlan& plan, const Load
     }
     fmt::format_to(out, "  {:>4}  {:<12} {:>15} {:>11}  {}\n", variable.var_id,
                    var_kind_name(variable.kind), address,
-                   human_bytes(variable_size(kbin, variable)), variable.name);
+                   human_bytes(variable_size(kbin, variable)), one_line(variable.name));
   }
 }
 
@@ -84,8 +85,8 @@ void print_queues(Out out, const Kbin& kbin, const KbinPlan& plan) {
     for (std::uint32_t r = 0; r < set.ring_count; ++r) {
       descriptors += plan.rings[set.first_ring + r].used;
     }
-    fmt::format_to(out, "  {:<20} {:<8} {:<6} {:>5} {:>9} {:>12}{}\n", queue.name, queue.type,
-                   engine_name(queue.owner), queue.num_queues,
+    fmt::format_to(out, "  {:<20} {:<8} {:<6} {:>5} {:>9} {:>12}{}\n", one_line(queue.name),
+                   queue.type, engine_name(queue.owner), queue.num_queues,
                    set.queue_id ? fmt::format("{}", *set.queue_id) : "-", descriptors,
                    set.is_template ? "  template until inputs and outputs are bound" : "");
   }
@@ -105,7 +106,7 @@ void print_subgraph(Out out, const ReportItem& item, std::uint32_t i) {
   const Kbin& kbin = item.parsed->kbins[i];
   const KbinPlan* plan = item.plan ? &item.plan->kbins[i] : nullptr;
   const SubgraphFacts facts = subgraph_facts(kbin, plan);
-  fmt::format_to(out, "\nsubgraph {}", kbin.name);
+  fmt::format_to(out, "\nsubgraph {}", one_line(kbin.name));
   if (plan) fmt::format_to(out, " on core {}, HBM {}", plan->core, plan->hbm);
   fmt::format_to(out, "\n  variables   {}\n", counts_line(facts.variables));
   fmt::format_to(out, "  constants   {}, scratchpad {}\n", human_bytes(facts.constants_bytes),
@@ -137,7 +138,7 @@ void print_allocations(Out out, const LoadedModel& loaded) {
   std::uint64_t total = 0;
   for (const AllocationInfo& info : loaded.allocations) {
     fmt::format_to(out, "  {:>4}  0x{:<14x} {:>11}  {:>3}  {:>4}  {}\n", info.seq, info.pa,
-                   human_bytes(info.size), info.category, info.core, info.owner);
+                   human_bytes(info.size), info.category, info.core, one_line(info.owner));
     total += info.size;
   }
   fmt::format_to(out, "  {} allocations, {} of device memory\n", loaded.allocations.size(),
@@ -146,10 +147,10 @@ void print_allocations(Out out, const LoadedModel& loaded) {
 
 void print_item(Out out, const ReportItem& item) {
   const ParsedModel& parsed = *item.parsed;
-  fmt::format_to(out, "{}\n  model       {}\n", item.file, header_name(parsed.header));
+  fmt::format_to(out, "{}\n  model       {}\n", item.file, one_line(header_name(parsed.header)));
   print_container(out, parsed);
   if (!parsed.manifest.kelf_member.empty()) {
-    fmt::format_to(out, "  target      {} ({})\n", parsed.manifest.target,
+    fmt::format_to(out, "  target      {} ({})\n", one_line(parsed.manifest.target),
                    arch_name(parsed.manifest.arch));
     print_tensors(out, "input", parsed.manifest.inputs);
     print_tensors(out, "output", parsed.manifest.outputs);
@@ -159,7 +160,8 @@ void print_item(Out out, const ReportItem& item) {
   print_times(out, parsed.times);
   const std::vector<std::string> warnings = model_warnings(item);
   if (!warnings.empty()) fmt::format_to(out, "\n");
-  for (const std::string& warning : warnings) fmt::format_to(out, "  warning: {}\n", warning);
+  for (const std::string& warning : warnings)
+    fmt::format_to(out, "  warning: {}\n", one_line(warning));
   if (item.loaded) {
     fmt::format_to(out, "\n  loaded: NN {}, model {}{}{}\n", item.loaded->h_nn,
                    item.loaded->h_model,

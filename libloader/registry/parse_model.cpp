@@ -51,6 +51,7 @@ Result<ParsedModel> parse(Bytes file, Arch device, const ParseOptions& options) 
     device = model.manifest.arch == Arch::any ? Arch::v3 : model.manifest.arch;
   }
   NEFFLD_TRY(check_arch(model.manifest, device, options.build.allow_legacy));
+  model.foreign_arch = model.manifest.arch != device;
   clock.finish(0);
   if (options.until == Stage::graph) return model;
 

@@ -26,6 +26,16 @@ std::uint32_t mint_h_model() {
   return id;
 }
 
+/// A model runs on the architecture it was built for. One that was let in for another
+/// (allow_legacy) keeps its own address map, which only a simulated device survives.
+Result<void> check_arch_of(const ParsedModel& model, Arch device, const DeviceTraits& traits) {
+  if (model.manifest.arch == device || (model.foreign_arch && traits.simulated)) return {};
+  return unsupported({},
+                     fmt::format("a model for {} cannot be loaded on a {} device: their address "
+                                 "maps differ",
+                                 arch_name(model.manifest.arch), arch_name(device)));
+}
+
 /// What this device cannot run although the file is legal.
 Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
                                   const DeviceTraits& traits) {
@@ -166,6 +176,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
 Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions& options) {
   auto model = std::make_unique<LoadedModel>();
   model->parsed = std::move(parsed);
+  NEFFLD_TRY(check_arch_of(model->parsed, facts.arch, file->traits()));
 
   // Plan: every allocation and every size, before the first device call of this model.
   PlanOptions plan_options;
@@ -246,7 +257,7 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   std::vector<AllocationInfo> allocations = model.allocations;
   append_allocations(allocations, plan, by_request, entry.load_requests);
   entry.bound.reserve(rings.size());
-  auto switched = relocate_pointers(model.parsed.kbins, plan, addresses, sink);
+  auto switched = relocate_pointers(model.parsed.kbins, plan, addresses, ledger, sink);
   if (switched) {
     // A core that another model owns gets its queues at the model switch.
     auto initialised = init_queues(model, plan, by_request, true);
@@ -254,7 +265,8 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   }
   if (!switched) {
     // The model stays loaded and unbound: its cells and tables get their old contents back.
-    static_cast<void>(relocate_pointers(model.parsed.kbins, model.plan, model.addresses, sink));
+    static_cast<void>(
+        relocate_pointers(model.parsed.kbins, model.plan, model.addresses, ledger, sink));
     return switched;
   }
 

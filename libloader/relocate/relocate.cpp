@@ -14,7 +14,8 @@ using Emit = Result<void> (*)(const EmitContext&);
 Result<void> run(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
                  Ledger& ledger, const SectionSink& sink, std::initializer_list<Emit> builders) {
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
-    const EmitContext context{kbins, plan, arch_table(plan.arch), addresses, ledger, sink, i};
+    const EmitContext context{kbins, plan, arch_table(plan.arch), addresses, ledger, ledger,
+                              sink,  i};
     for (const Emit emit : builders) NEFFLD_TRY(emit(context));
   }
   return {};
@@ -69,10 +70,16 @@ Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
 }
 
 Result<void> relocate_pointers(std::span<const Kbin> kbins, const Plan& plan,
-                               const Addresses& addresses, const SectionSink& sink) {
+                               const Addresses& addresses, Ledger& ledger,
+                               const SectionSink& sink) {
   return guarded([&]() -> Result<void> {
-    Ledger known;
-    return run(kbins, plan, addresses, known, sink, {emit_pointers});
+    Ledger recorded;
+    for (std::uint32_t i = 0; i < kbins.size(); ++i) {
+      const EmitContext context{kbins, plan, arch_table(plan.arch), addresses, ledger, recorded,
+                                sink,  i};
+      NEFFLD_TRY(emit_pointers(context));
+    }
+    return {};
   });
 }
 

@@ -37,6 +37,7 @@ struct EmitContext {
   const ArchTable& arch;
   const Addresses& addresses;
   Ledger& ledger;
+  Ledger& placed_ledger;  ///< for cells that name placed variables, when only bound ones are new
   const SectionSink& sink;
   std::uint32_t kbin_index;
 

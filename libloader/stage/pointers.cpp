@@ -17,47 +17,61 @@ bool is_io(const Variable& variable) {
   return variable.kind == VarKind::input || variable.kind == VarKind::output;
 }
 
-/// Writes the address of `target` into cell `cell`; unbound inputs and outputs stay 0.
-Result<void> fill_cell(const EmitContext& context, Patcher& patcher, std::uint64_t cell,
-                       std::uint32_t target, RelocForm form, std::uint32_t owner_var) {
-  const Variable& variable = context.kbin().variables[target];
-  std::uint64_t address = 0;
-  if (is_io(variable)) {
-    const auto bound = context.addresses.io.find(variable.name);
-    if (bound == context.addresses.io.end()) return {};
-    address = bound->second;
-  } else {
-    const Placement& placement = context.planned().variables[target];
+/// The cells of one section while they are filled.
+class Cells {
+ public:
+  Cells(const EmitContext& context, std::size_t count, std::uint32_t request)
+      : context_(context),
+        request_(request),
+        bytes_(count * cell_bytes),
+        io_(bytes_, context.kbin_index, request, context.ledger),
+        placed_(bytes_, context.kbin_index, request, context.placed_ledger) {}
+
+  /// Writes the address of variable `target` into a cell; unbound inputs and outputs stay 0.
+  Result<void> fill(std::uint64_t cell, std::uint32_t target, RelocForm form,
+                    std::uint32_t owner_var) {
+    const Variable& variable = context_.kbin().variables[target];
+    const auto patch = [&](Patcher& patcher, std::uint64_t address) {
+      return patcher.patch(cell * cell_bytes, form, address, {Symbol::Kind::variable, target, 0},
+                           {SourceRecord::Kind::variable, owner_var});
+    };
+    if (is_io(variable)) {
+      const auto bound = context_.addresses.io.find(variable.name);
+      return bound == context_.addresses.io.end() ? Result<void>() : patch(io_, bound->second);
+    }
+    const Placement& placement = context_.planned().variables[target];
     if (!has_address(placement)) {
       return invalid({.path = variable.name},
                      fmt::format("Variable {} is not staged in HBM", variable.name));
     }
-    address = placed_address(placement, context.addresses);
+    return patch(placed_, placed_address(placement, context_.addresses));
   }
-  return patcher.patch(cell * cell_bytes, form, address, {Symbol::Kind::variable, target, 0},
-                       {SourceRecord::Kind::variable, owner_var});
-}
+
+  Result<void> emit() const { return context_.sink({request_, bytes_, false}); }
+
+ private:
+  const EmitContext& context_;
+  std::uint32_t request_;
+  std::vector<std::uint8_t> bytes_;
+  Patcher io_, placed_;
+};
 
 Result<void> emit_pointer_cells(const EmitContext& context) {
   const KbinPlan& planned = context.planned();
-  std::vector<std::uint8_t> cells(planned.pointer_vars.size() * cell_bytes);
-  Patcher patcher = context.patcher(cells, *planned.pointer_cells);
+  Cells cells(context, planned.pointer_vars.size(), *planned.pointer_cells);
   for (std::size_t i = 0; i < planned.pointer_vars.size(); ++i) {
     const Variable& pointer = context.kbin().variables[planned.pointer_vars[i]];
-    NEFFLD_TRY(fill_cell(context, patcher, i, pointer.referenced_var_id, RelocForm::pointer_cell,
-                         pointer.var_id));
+    NEFFLD_TRY(cells.fill(i, pointer.referenced_var_id, RelocForm::pointer_cell, pointer.var_id));
   }
-  return context.sink({*planned.pointer_cells, cells, false});
+  return cells.emit();
 }
 
 Result<void> emit_table(const EmitContext& context, const Variable& table) {
-  std::vector<std::uint8_t> cells(table.list.size() * cell_bytes);
-  const std::uint32_t request = context.planned().variables[table.var_id].request;
-  Patcher patcher = context.patcher(cells, request);
+  Cells cells(context, table.list.size(), context.planned().variables[table.var_id].request);
   for (std::size_t i = 0; i < table.list.size(); ++i) {
-    NEFFLD_TRY(fill_cell(context, patcher, i, table.list[i], RelocForm::table_entry, table.var_id));
+    NEFFLD_TRY(cells.fill(i, table.list[i], RelocForm::table_entry, table.var_id));
   }
-  return context.sink({request, cells, false});
+  return cells.emit();
 }
 
 /// Cells and tables may name anything that has an address now or gets one at bind. Found out while

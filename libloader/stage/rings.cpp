@@ -182,8 +182,8 @@ Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& pla
     Ledger ledger;
     const SectionSink no_sections;
     for (std::uint32_t i = 0; i < kbins.size(); ++i) {
-      const EmitContext context{kbins,       plan, arch_table(plan.arch), unbound, ledger,
-                                no_sections, i};
+      const EmitContext context{kbins,  plan,   arch_table(plan.arch), unbound,
+                                ledger, ledger, no_sections,           i};
       NEFFLD_TRY(for_each_group(
           context, [](const QueueSetPlan& set) { return set.is_template; },
           [&](const RingGroup& group) -> Result<void> {

@@ -274,7 +274,8 @@ TEST_CASE("a subgraph without folder takes names as they are") {
 }
 
 TEST_CASE("activation sets are found through act_info") {
-  const auto kbins = build(with_act(profile("exp_offset", "-127") + "," + profile("", "")));
+  const Files with_sets = with_act(profile("exp_offset", "-127") + "," + profile("", ""));
+  const auto kbins = build(with_sets);  // views of the files
   REQUIRE(kbins);
   const Kbin& kbin = kbins->front();
   CHECK(kbin.act_semaphore == 12u);

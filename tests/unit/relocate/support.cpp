@@ -208,7 +208,7 @@ Relocated relocated_bound(std::span<const Kbin> kbins, Plan& plan, Addresses& ad
   }
   return collect([&](Ledger& ledger, const SectionSink& sink) -> Result<void> {
     NEFFLD_TRY(relocate_bound(kbins, plan, addresses, ledger, sink));
-    return relocate_pointers(kbins, plan, addresses, sink);
+    return relocate_pointers(kbins, plan, addresses, ledger, sink);
   });
 }
 

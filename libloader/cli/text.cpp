@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+#include "text.hpp"
+
+#include <fmt/format.h>
+#include <rapidjson/encodings.h>
+#include <rapidjson/memorystream.h>
+
+#include <iterator>
+
+namespace neffld::cli {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+/// Length of the valid UTF-8 sequence `text` starts with, 0 if there is none.
+std::size_t sequence_length(std::string_view text) {
+  rapidjson::MemoryStream in(text.data(), text.size());
+  unsigned code_point = 0;
+  return rapidjson::UTF8<>::Decode(in, &code_point) ? in.Tell() : 0;
+}
+
+}  // namespace
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  valid.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    valid += length ? text.substr(0, length) : replacement;
+    text.remove_prefix(length ? length : 1);
+  }
+  return valid;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : valid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      fmt::format_to(std::back_inserter(line), "\\x{:02x}", byte);
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
+}  // namespace neffld::cli
