@@ -35,6 +35,10 @@ class DeviceFile {
   virtual void munmap(void* address, std::uint64_t length) noexcept = 0;
 
   virtual const DeviceTraits& traits() const noexcept = 0;
+
+  /// Why the back end itself refused the last failed call; empty if the device answered it.
+  /// Messages quote it, so that a refusal of ours never looks like an answer of the driver.
+  virtual std::string refusal() const { return {}; }
 };
 
 /// Settings of the simulated device linked into the process.
