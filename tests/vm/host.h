@@ -32,14 +32,17 @@ struct host {
   int (*fact)(const char* path, char* text, size_t bytes);
 };
 
+struct nds_config;
+
 /*
- * Prepares the target: "sim:v2", "sim:v3", "sim:v3:64" with HBMs of 64 MiB, or the path of a node.
- * Ends the program if it cannot.
+ * Prepares the target: the path of a node, or "sim:v3,64,27,1", the model of architecture 3 with
+ * HBMs of 64 MiB (0: the real size), of driver generation 2.27, with clean errors. All numbers but
+ * the first may be left out. Ends the program if it cannot.
  */
 const struct host* host_of(const char* target);
 
 /* The two kinds. */
 const struct host* host_of_node(const char* path);
-const struct host* host_of_sim(uint32_t architecture, uint64_t hbm_bytes);
+const struct host* host_of_sim(const struct nds_config* config);
 
 #endif

@@ -66,13 +66,12 @@ static int fact(const char* path, char* text, size_t bytes) {
   return nds_device_fact(device, path, text, bytes);
 }
 
-const struct host* host_of_sim(uint32_t architecture, uint64_t hbm_bytes) {
+const struct host* host_of_sim(const struct nds_config* config) {
   static const struct host host = {open_file, close_file, call_file, map_file,
                                    unmap,     as_other,   fact};
-  struct nds_config config = {.architecture = architecture, .hbm_bytes = hbm_bytes};
   struct nds_machine* machine;
 
-  if (nds_machine_create(&machine) || nds_device_create(machine, &config, &device)) {
+  if (nds_machine_create(&machine) || nds_device_create(machine, config, &device)) {
     fprintf(stderr, "no such simulated device, or no memory for it\n");
     exit(2);
   }
