@@ -30,4 +30,10 @@ std::size_t read_caller(std::uint64_t address, MutableBytes out) noexcept {
   return done;
 }
 
+bool write_caller(std::uint64_t address, Bytes bytes) noexcept {
+  const iovec from{const_cast<std::uint8_t*>(bytes.data()), bytes.size()};
+  const iovec to{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), bytes.size()};
+  return process_vm_writev(getpid(), &from, 1, &to, 1, 0) == static_cast<ssize_t>(bytes.size());
+}
+
 }  // namespace neffld::shim

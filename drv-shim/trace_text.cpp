@@ -56,7 +56,8 @@ std::string fields(const CommandInfo& info, Bytes argument, bool replies) {
   std::string text;
   int open = -1;
   for_each_field(info, argument, [&](const CommandField& field, std::uint32_t offset, int record) {
-    if (field.reply != replies || field.kind == FieldKind::pointer || record >= records_shown) {
+    if (field.reply != replies || field.kind == FieldKind::pointer ||
+        field.kind == FieldKind::changing || record >= records_shown) {
       return;
     }
     if (record != open) {

@@ -30,10 +30,10 @@ struct LoadCommand {
     NEFFLD_TRY(
         print_text(report == "json" ? report_json(result.report) : report_text(result.report)));
     if (verify && report == "text") {
-      return print_text(
-          fmt::format("\nverified: {} bytes read back equal a fresh relocation\n", verified));
+      NEFFLD_TRY(print_text(
+          fmt::format("\nverified: {} bytes read back equal a fresh relocation\n", verified)));
     }
-    return {};
+    return result.close();
   }
 };
 
@@ -45,6 +45,7 @@ void add_load(CLI::App& app, Action& run) {
   auto state = std::make_shared<LoadCommand>();
   command->add_option("FILE", state->loading.files, "NEFF files")->required();
   state->loading.add_device_options(*command);
+  state->loading.add_record_options(*command);
   state->loading.add_parse_options(*command);
   command
       ->add_option("--until", state->loading.until,

@@ -15,6 +15,7 @@ using Action = std::function<Result<void>()>;
 void add_inspect(CLI::App& app, Action& run);
 void add_load(CLI::App& app, Action& run);
 void add_dump(CLI::App& app, Action& run);
+void add_trace(CLI::App& app, Action& run);
 void add_relocs(CLI::App& app, Action& run);
 void add_pack(CLI::App& app, Action& run);
 void add_unpack(CLI::App& app, Action& run);

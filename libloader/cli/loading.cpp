@@ -12,22 +12,19 @@
 namespace neffld::cli {
 namespace {
 
-/// The device a name means. `architecture` is what "sim" takes from the first file.
-Result<std::unique_ptr<Session>> open_session(const std::string& name, Arch architecture) {
-  SimOptions sim;
-  if (name == "sim") {
-    sim.architecture = static_cast<std::uint32_t>(architecture);
-  } else if (name == "sim:v2" || name == "sim:v3") {
-    sim.architecture = name == "sim:v2" ? 2 : 3;
-  } else {
-    return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
-                fmt::format("'{}' is not supported by this version, expected sim, sim:v2 or sim:v3 "
-                            "(device nodes need the character-device back end)",
-                            name));
-  }
-  NEFFLD_ASSIGN(const std::shared_ptr<SimDevice> device, SimDevice::create(sim));
-  NEFFLD_ASSIGN(std::unique_ptr<DeviceFile> file, device->open());
-  return Session::open(std::move(file));
+/// Lines of a dry run and of the choice of a device; stdout is the report's.
+void print_line(std::string_view line) {
+  fmt::print(stderr, "neffld: {}\n", line);
+}
+
+/// `architecture` is what "sim" takes from the first file.
+Result<void> open_session(Loading& loading, DeviceOptions device, Arch architecture) {
+  device.sim_architecture = static_cast<std::uint32_t>(architecture);
+  device.print = print_line;
+  NEFFLD_ASSIGN(OpenedDevice opened, open_device(device));
+  loading.trace = std::move(opened.trace);
+  NEFFLD_ASSIGN(loading.session, Session::open(std::move(opened.file)));
+  return {};
 }
 
 /// The architecture a device name fixes before any file is read.
@@ -99,7 +96,7 @@ Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOption
 Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingOptions& options,
                             Stage until, const ProgressSink& progress, ReportItem& item) {
   if (!loading.session) {
-    NEFFLD_ASSIGN(loading.session, open_session(options.device, parsed.manifest.arch));
+    NEFFLD_TRY(open_session(loading, options.device, parsed.manifest.arch));
     loading.report.device = loading.session->device().name;
     loading.report.architecture = arch_name(loading.session->arch());
     loading.report.simulated = loading.session->device().simulated;
@@ -123,7 +120,7 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
   NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
   ParseOptions parse = parse_options(options, std::min(until, Stage::build));
   parse.progress = progress;
-  const Arch device = loading.session ? loading.session->arch() : named_arch(options.device);
+  const Arch device = loading.session ? loading.session->arch() : named_arch(options.device.name);
   NEFFLD_ASSIGN(ParsedModel parsed, parse_model(bytes, device, parse));
   ReportItem item{file, nullptr, nullptr, nullptr};
   if (until >= Stage::stage) {
@@ -156,9 +153,7 @@ void LoadingOptions::add_parse_options(CLI::App& command) {
 }
 
 void LoadingOptions::add_device_options(CLI::App& command) {
-  command.add_option("--device", device, "sim (the architecture the file names), sim:v2 or sim:v3")
-      ->envname("NEFFLD_DEVICE")
-      ->capture_default_str();
+  add_device_name_options(command, device);
   command.add_option("--core", core, "Logical core to load on")->capture_default_str();
   command
       .add_option("--bind", binds,
@@ -172,6 +167,38 @@ void LoadingOptions::add_device_options(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--progress", progress, "json: one line per phase and step on stderr")
       ->check(CLI::IsMember({"json"}));
+}
+
+void LoadingOptions::add_record_options(CLI::App& command) {
+  CLI::Option* record =
+      command.add_option("--record", device.record, "Write every device call into this trace file");
+  command
+      .add_flag(
+          "--record-data", device.record_data,
+          "Also keep the bytes of buffer copies (weights) in the trace, not only their hashes")
+      ->needs(record);
+}
+
+void add_device_name_options(CLI::App& command, DeviceOptions& device) {
+  command
+      .add_option("--device", device.name,
+                  "sim (the architecture the file names), sim:v2, sim:v3, auto (the first usable "
+                  "node, else sim) or the path of a node")
+      ->envname("NEFFLD_DEVICE")
+      ->capture_default_str();
+  command
+      .add_option("--device-prefix", device.nodes.prefix,
+                  "Nodes that auto looks for are /dev/PREFIX0, /dev/PREFIX1, ...")
+      ->capture_default_str();
+  command.add_flag("--experimental", device.experimental,
+                   "Also reset cores and initialise queues on a device that is not simulated");
+  command.add_flag("--dry-run", device.dry_run,
+                   "Print the device calls on stderr instead of making them");
+}
+
+Result<void> Loading::close() {
+  session.reset();
+  return trace ? trace->finish() : Result<void>();
 }
 
 ParseOptions parse_options(const LoadingOptions& options, Stage until) {

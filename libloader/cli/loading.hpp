@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "neffld/back_ends.hpp"
 #include "neffld/session.hpp"
 #include "report.hpp"
 
@@ -15,7 +16,7 @@ namespace neffld::cli {
 
 struct LoadingOptions {
   std::vector<std::string> files;
-  std::string device = "sim";
+  DeviceOptions device;
   std::string until = "relocate";
   std::string progress;            ///< "" or "json"
   std::vector<std::string> binds;  ///< NAME=ADDRESS
@@ -26,6 +27,7 @@ struct LoadingOptions {
   std::uint32_t max_json_depth = 0;
 
   void add_device_options(CLI::App& command);
+  void add_record_options(CLI::App& command);
   void add_parse_options(CLI::App& command);
 };
 
@@ -33,10 +35,17 @@ struct LoadingOptions {
 /// they are on it.
 struct Loading {
   std::unique_ptr<Session> session;                  ///< null while no device was needed
+  std::shared_ptr<TraceWriter> trace;                ///< of the session's calls, null without one
   std::vector<std::unique_ptr<ParsedModel>> parsed;  ///< models that stayed on the host
   std::vector<std::unique_ptr<Plan>> plans;
   Report report;
+
+  /// Closes the device and ends its trace; tells if the trace could not be written.
+  Result<void> close();
 };
+
+/// Adds the options that say which device and how it may be used.
+void add_device_name_options(CLI::App& command, DeviceOptions& device);
 
 ParseOptions parse_options(const LoadingOptions& options, Stage until);
 Result<Stage> parse_stage(const std::string& name);

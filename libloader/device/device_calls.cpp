@@ -50,6 +50,13 @@ DeviceCalls::DeviceCalls(DeviceFile& file)
               {NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, 0},
               {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}} {}
 
+tl::unexpected<Error> DeviceCalls::failed(const char* call, int answer, std::string detail) const {
+  if (std::string why = file_->refusal(); !why.empty()) {
+    return fail(Status::failure, ErrorClass::unsupported, {}, std::move(why));
+  }
+  return device_error(call, answer, std::move(detail));
+}
+
 int DeviceCalls::call(std::uint32_t command, void* argument) {
   ++counts_.at(command);
   return file_->ioctl(command, argument);
@@ -59,14 +66,14 @@ Result<DriverFacts> DeviceCalls::driver_facts() {
   DriverFacts facts;
   neuron_compatible_version versions{};
   if (const int answer = call(NEURON_IOCTL_COMPATIBLE_VERSION, &versions)) {
-    return device_error("COMPATIBLE_VERSION", answer, "is this a Neuron device?");
+    return failed("COMPATIBLE_VERSION", answer, "is this a Neuron device?");
   }
   facts.min_version = versions.min;
   facts.max_version = versions.max;
   neuron_driver_info info{};
   info.size = sizeof info;
   if (const int answer = call(NEURON_IOCTL_DRIVER_INFO_GET, &info)) {
-    return device_error("DRIVER_INFO_GET", answer, "the driver is too old, 2.24 is needed");
+    return failed("DRIVER_INFO_GET", answer, "the driver is too old, 2.24 is needed");
   }
   facts.features = info.feature_flags1;
   if (info.architecture < 2 || info.architecture > 4) {
@@ -88,6 +95,7 @@ Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
   alloc.mem_handle_ptr = user_pointer(&memory.handle);
   const int answer = call(NEURON_IOCTL_MEM_ALLOC_V2MT64, &alloc);
   if (answer != 0) {
+    if (!file_->refusal().empty()) return failed("MEM_ALLOC_V2MT64", answer, {});
     const bool full = answer == -ENOMEM;
     return fail(
         full ? Status::resource : Status::failure, full ? ErrorClass::resource : ErrorClass::device,
@@ -102,7 +110,7 @@ Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
   info.version = 1;
   if (const int result = call(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, &info)) {
     static_cast<void>(free(memory.handle));
-    return device_error("MEM_GET_EXTENDED_INFO", result, "Failed to get the phys address");
+    return failed("MEM_GET_EXTENDED_INFO", result, "Failed to get the phys address");
   }
   memory.pa = info.pa;
   memory.size = info.size;
@@ -112,7 +120,7 @@ Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
 Result<void> DeviceCalls::free(std::uint64_t handle) {
   neuron_mem_free argument{handle};
   if (const int answer = call(NEURON_IOCTL_MEM_FREE, &argument)) {
-    return device_error("MEM_FREE", answer, fmt::format("handle {}", handle));
+    return failed("MEM_FREE", answer, fmt::format("handle {}", handle));
   }
   return {};
 }
@@ -127,7 +135,7 @@ Result<void> DeviceCalls::copy(std::uint64_t handle, std::uint64_t offset, std::
     argument.offset = offset + done;
     argument.copy_to_mem_handle = to_device;
     if (const int answer = call(NEURON_IOCTL_MEM_BUF_COPY64, &argument)) {
-      return device_error(
+      return failed(
           "MEM_BUF_COPY64", answer,
           to_device ? "Copy from buffer to memory failed" : "Copy from memory  to buffer failed");
     }
@@ -152,7 +160,7 @@ Result<void> DeviceCalls::copy_descriptors(std::uint64_t handle, Bytes descripto
   argument.num_descs = static_cast<std::uint32_t>(descriptors.size() / 16);
   argument.queue_type = tx ? NEURON_QUEUE_TX : NEURON_QUEUE_RX;
   if (const int answer = call(NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, &argument)) {
-    return device_error(
+    return failed(
         "DMA_COPY_DESCRIPTORS64", answer,
         fmt::format("Failed to write {} descriptors to a static ring", argument.num_descs));
   }
@@ -166,9 +174,9 @@ Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> que
     batch->count = static_cast<std::uint32_t>(count);
     std::copy_n(queues.begin(), count, batch->entries);
     if (const int answer = call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get())) {
-      return device_error("DMA_QUEUE_INIT_BATCH", answer,
-                          fmt::format("{} queues from DMA engine {} queue {} on", count,
-                                      queues[0].eng_id, queues[0].qid));
+      return failed("DMA_QUEUE_INIT_BATCH", answer,
+                    fmt::format("{} queues from DMA engine {} queue {} on", count, queues[0].eng_id,
+                                queues[0].qid));
     }
     queues = queues.subspan(count);
   }

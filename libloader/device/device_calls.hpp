@@ -50,6 +50,8 @@ class DeviceCalls {
 
  private:
   int call(std::uint32_t command, void* argument);
+  /// The error of a failed call: what the driver answered, or why the back end refused it.
+  tl::unexpected<Error> failed(const char* call, int answer, std::string detail) const;
   Result<void> copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,
                     std::uint64_t size, bool to_device);
 
