@@ -5,6 +5,8 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,11 +89,18 @@ static uint32_t choose(uint64_t* state) {
   return commands[(value >> 8) % command_count];
 }
 
+/* A store through a mapping raises SIGBUS when the device has no memory left. */
+static _Thread_local sigjmp_buf after_store;
+
+static void catch (int number) {
+  siglongjmp(after_store, number);
+}
+
 static void try_mapping(uint64_t* state, int file) {
   struct mapping mapping = host->map(file, word(state) & ~4095ull, (1 + next(state) % 64) << 12);
 
   if (!mapping.at) return;
-  if (mapping.writable) mapping.at[next(state) % mapping.bytes] ^= 1;
+  if (mapping.writable && !sigsetjmp(after_store, 1)) mapping.at[next(state) % mapping.bytes] ^= 1;
   host->unmap(&mapping);
 }
 
@@ -142,6 +151,7 @@ int main(int count, char** words) {
     return 2;
   }
   host = host_of(words[1]);
+  signal(SIGBUS, catch);
   area = mmap(NULL, BUFFER + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   mprotect(area + BUFFER, 4096, PROT_NONE);
   buffer = (uint8_t*)area;
