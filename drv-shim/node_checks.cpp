@@ -91,15 +91,13 @@ std::string class_of(dev_t number, const NodeOptions& options) {
   return fs::read_symlink(sysfs_of(number, options) + "/subsystem", error).filename();
 }
 
-/// neuron_sim says "neuron_sim VERSION" in its nodes' attribute `simulated`; nothing else has it.
-/// Looked up by device number, so that any path and prefix leads there.
+}  // namespace
+
 bool is_simulated(dev_t number, const NodeOptions& options) {
   std::ifstream file(sysfs_of(number, options) + "/simulated");
   std::string word;
   return file >> word && word == "neuron_sim";
 }
-
-}  // namespace
 
 Result<void> check_path(const std::string& path, const NodeOptions& options) {
   struct stat info {};

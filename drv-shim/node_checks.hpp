@@ -30,6 +30,9 @@ struct Holder {
 /// The path exists and is a character device of a class such nodes have. Opens nothing: opening
 /// some devices has effects.
 Result<void> check_path(const std::string& path, const NodeOptions& options);
+/// neuron_sim says "neuron_sim VERSION" in its nodes' sysfs attribute `simulated`; no other driver
+/// has it. Looked up by device number, so that any path and prefix leads there.
+bool is_simulated(dev_t number, const NodeOptions& options);
 /// Turns the errno of open(2) into a sentence. `number` is the node's device number.
 tl::unexpected<Error> open_error(const std::string& path, int error, dev_t number);
 /// Asks the driver behind an open descriptor.

@@ -39,22 +39,24 @@ FakeFile::FakeFile(Answer answer, DeviceTraits traits, std::uint32_t architectur
     : answer_(std::move(answer)), traits_(std::move(traits)), inner_(fresh_device(architecture)) {}
 
 int FakeFile::ioctl(std::uint32_t command, void* argument) noexcept {
-  calls.push_back(command);
+  calls->push_back(command);
   if (const auto result = answer_(command, argument)) return *result;
   return inner_->ioctl(command, argument);
 }
 
+Result<void> try_load(std::unique_ptr<DeviceFile> device, std::string_view name) {
+  NEFFLD_ASSIGN(const auto session, Session::open(std::move(device)));
+  NEFFLD_ASSIGN(const auto packed, sample::pack(sample::make_sample(name)));
+  NEFFLD_ASSIGN(auto parsed, parse_model(packed, session->arch()));
+  NEFFLD_ASSIGN(LoadedModel * model, session->load(std::move(parsed)));
+  NEFFLD_TRY(session->verify(*model));
+  return session->unload(*model);
+}
+
 void load_sample(std::unique_ptr<DeviceFile> device, std::string_view name) {
-  auto session = Session::open(std::move(device));
-  REQUIRE(session);
-  const auto packed = sample::pack(sample::make_sample(name));
-  REQUIRE(packed);
-  auto parsed = parse_model(*packed, (*session)->arch());
-  REQUIRE(parsed);
-  auto model = (*session)->load(std::move(*parsed));
-  if (!model) FAIL(to_sentence(model.error()));
-  REQUIRE((*session)->verify(**model));
-  REQUIRE((*session)->unload(**model));
+  if (const auto result = try_load(std::move(device), name); !result) {
+    FAIL(to_sentence(result.error()));
+  }
 }
 
 void record_sample(const std::string& path, std::string_view name, const TraceOptions& options) {

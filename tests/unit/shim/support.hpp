@@ -41,7 +41,9 @@ class FakeFile final : public DeviceFile {
     inner_->munmap(address, length);
   }
   const DeviceTraits& traits() const noexcept override { return traits_; }
-  std::vector<std::uint32_t> calls;  ///< every command that arrived
+  /// Every command that arrived; outlives the file.
+  std::shared_ptr<std::vector<std::uint32_t>> calls =
+      std::make_shared<std::vector<std::uint32_t>>();
 
  private:
   Answer answer_;
@@ -49,6 +51,13 @@ class FakeFile final : public DeviceFile {
   std::unique_ptr<DeviceFile> inner_;
 };
 
+/// A file of a driver that is not ours.
+inline DeviceTraits foreign() {
+  return {"/dev/neuron0", false};
+}
+
+/// Parses and loads a sample; the error if it fails.
+Result<void> try_load(std::unique_ptr<DeviceFile> device, std::string_view name);
 /// Loads a sample on a device, verifies and unloads it, and closes the device.
 void load_sample(std::unique_ptr<DeviceFile> device, std::string_view name);
 /// Records load_sample() on a fresh device.

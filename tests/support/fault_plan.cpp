@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "fault_plan.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+#include <utility>
+
+#include "neuron_abi/ioctl.h"
+
+namespace neffld::test {
+namespace {
+
+bool allocates(std::uint32_t command) {
+  return command == NEURON_IOCTL_MEM_ALLOC || command == NEURON_IOCTL_MEM_ALLOC_V2 ||
+         command == NEURON_IOCTL_MEM_ALLOC_V2MT || command == NEURON_IOCTL_MEM_ALLOC_V2MT64 ||
+         command == NEURON_IOCTL_MEM_ALLOC_V2MT64_PA;
+}
+
+bool copies(std::uint32_t command) {
+  return command == NEURON_IOCTL_MEM_BUF_COPY64;
+}
+
+class FaultyFile final : public DeviceFile {
+ public:
+  FaultyFile(std::unique_ptr<DeviceFile> inner, std::vector<Fault> plan,
+             std::shared_ptr<FaultLog> log)
+      : inner_(std::move(inner)), log_(std::move(log)) {
+    for (const Fault& fault : plan) plan_.push_back({fault, 0, false});
+    log_->struck.reserve(plan.size());
+  }
+
+  int ioctl(std::uint32_t command, void* argument) noexcept override {
+    const std::lock_guard lock(mutex_);
+    ++log_->calls;
+    const Fault* striking = nullptr;
+    for (Entry& entry : plan_) {
+      if (strikes(entry, command, argument) && striking == nullptr) striking = &entry.fault;
+    }
+    if (striking == nullptr) return pass(command, argument);
+    switch (striking->kind) {
+      case Fault::Kind::answer:
+        return striking->answer;
+      case Fault::Kind::after:
+        static_cast<void>(pass(command, argument));
+        return striking->answer;
+      case Fault::Kind::short_copy:
+        return half_copy(command, argument);
+      case Fault::Kind::out_of_memory:
+        return -ENOMEM;
+    }
+    return -EINVAL;
+  }
+
+  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
+    return inner_->mmap(offset, length, writable);
+  }
+  void munmap(void* address, std::uint64_t length) noexcept override {
+    inner_->munmap(address, length);
+  }
+  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
+  std::string refusal() const override { return inner_->refusal(); }
+
+ private:
+  struct Entry {
+    Fault fault;
+    std::uint64_t seen;  ///< matching calls so far
+    bool struck;
+  };
+
+  bool strikes(Entry& entry, std::uint32_t command, const void* argument) {
+    const Fault& fault = entry.fault;
+    if (fault.kind == Fault::Kind::out_of_memory) {
+      if (!allocates(command)) return false;
+      const std::uint64_t left = fault.nth - std::min(fault.nth, log_->allocated);
+      // Every form of the call begins with the size.
+      if (*static_cast<const std::uint64_t*>(argument) <= left) return false;
+      if (!std::exchange(entry.struck, true)) log_->struck.push_back(command);
+      return true;
+    }
+    if (entry.struck || (fault.command && *fault.command != command)) return false;
+    if (fault.kind == Fault::Kind::short_copy && !copies(command)) return false;
+    if (++entry.seen != fault.nth) return false;
+    entry.struck = true;
+    log_->struck.push_back(command);
+    return true;
+  }
+
+  int pass(std::uint32_t command, void* argument) {
+    const int answer = inner_->ioctl(command, argument);
+    if (answer == 0 && allocates(command)) {
+      log_->allocated += *static_cast<const std::uint64_t*>(argument);
+    }
+    return answer;
+  }
+
+  int half_copy(std::uint32_t command, void* argument) {
+    auto half = *static_cast<const neuron_mem_buf_copy64*>(argument);
+    const std::uint64_t rest = half.size - half.size / 2;
+    half.size /= 2;
+    const int answer = half.size == 0 ? 0 : inner_->ioctl(command, &half);
+    return answer != 0 ? answer : static_cast<int>(rest);
+  }
+
+  std::unique_ptr<DeviceFile> inner_;
+  std::shared_ptr<FaultLog> log_;
+  std::vector<Entry> plan_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceFile> plan_faults(std::unique_ptr<DeviceFile> device, std::vector<Fault> plan,
+                                        std::shared_ptr<FaultLog> log) {
+  return std::make_unique<FaultyFile>(std::move(device), std::move(plan), std::move(log));
+}
+
+}  // namespace neffld::test

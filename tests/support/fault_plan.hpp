@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Device faults by plan, for tests: not part of any library that is shipped.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "neffld/device_file.hpp"
+
+namespace neffld::test {
+
+/// One fault. It strikes the `nth` call (from 1) of those that match, once.
+struct Fault {
+  enum class Kind : std::uint8_t {
+    answer,         ///< the call is not made and answers `answer`: a negative errno or a residue
+    after,          ///< the call is made, its answer is replaced by `answer`
+    short_copy,     ///< a buffer copy moves only its first half and answers the rest as a residue
+    out_of_memory,  ///< from the nth byte on, device allocations answer -ENOMEM for ever
+  };
+  Kind kind = Kind::answer;
+  std::uint64_t nth = 1;                 ///< call number, or bytes for out_of_memory
+  std::optional<std::uint32_t> command;  ///< only calls of this command; none = any
+  int answer = 0;
+};
+
+/// What a plan has seen and done; shared with the test.
+struct FaultLog {
+  std::uint64_t calls = 0;
+  std::uint64_t allocated = 0;        ///< bytes asked for and given
+  std::vector<std::uint32_t> struck;  ///< commands of the faults that happened, in order
+};
+
+/// Passes calls on and lets the faults of the plan happen. A later fault is not affected by an
+/// earlier one that struck.
+std::unique_ptr<DeviceFile> plan_faults(std::unique_ptr<DeviceFile> device, std::vector<Fault> plan,
+                                        std::shared_ptr<FaultLog> log);
+
+}  // namespace neffld::test
