@@ -17,15 +17,22 @@ struct nds_kmod_params {
   unsigned int devices;
   const char* prefix; /* of the device nodes' names */
   umode_t node_mode;
-  unsigned long page_limit; /* pages that all spaces together may hold */
+  unsigned long mem_limit; /* bytes that clients may make the module hold */
 };
 
 /* 0, or -EINVAL after one sentence in the log. */
 int nds_kmod_params_check(struct nds_kmod_params* out);
 
-/* nds_kmod_space.c: the pages behind the spaces. */
-void nds_kmod_set_page_limit(unsigned long pages);
-unsigned long nds_kmod_pages_used(void);
+/*
+ * nds_kmod_os.c: the bytes that the module holds, pages and the model's structs alike. What it held
+ * when the limit was set, for the bare devices, does not count. Charging fails at the limit.
+ */
+void nds_kmod_set_limit(unsigned long bytes);
+unsigned long nds_kmod_used(void);
+bool nds_kmod_charge(size_t bytes);
+void nds_kmod_uncharge(size_t bytes);
+
+/* nds_kmod_space.c */
 /* The page that holds a byte, referenced; made if there is none. NULL = no memory or the limit. */
 struct page* nds_kmod_space_page(struct nds_space* space, u64 offset);
 

@@ -136,9 +136,9 @@ static int __init load(void) {
 
   if (!error) error = check_class();
   if (error) return error;
-  nds_kmod_set_page_limit(params.page_limit);
   error = create_models();
   if (error) return error;
+  nds_kmod_set_limit(params.mem_limit);
   error = alloc_chrdev_region(&first_number, 0, params.devices, params.prefix);
   if (error) goto no_numbers;
   error = create_nodes();

@@ -32,7 +32,7 @@ static int get_bytes(char* text, const struct kernel_param* param) {
 static const struct kernel_param_ops bytes_ops = {.set = set_bytes, .get = get_bytes};
 
 static int get_used(char* text, const struct kernel_param* param) {
-  return sprintf(text, "%llu\n", (u64)nds_kmod_pages_used() << PAGE_SHIFT);
+  return sprintf(text, "%llu\n", (u64)nds_kmod_used());
 }
 
 static int set_used(const char* text, const struct kernel_param* param) {
@@ -58,9 +58,10 @@ MODULE_PARM_DESC(
 
 static u64 mem_limit;
 module_param_cb(mem_limit, &bytes_ops, &mem_limit, 0444);
-MODULE_PARM_DESC(mem_limit,
-                 "memory that all devices together may take, K, M and G allowed, at least 16M; "
-                 "0 = half of the machine's (default 0)");
+MODULE_PARM_DESC(
+    mem_limit,
+    "memory that clients of all devices together may take, K, M and G allowed, at least "
+    "16M; 0 = half of the machine's (default 0)");
 
 static uint driver_minor = 24;
 module_param(driver_minor, uint, 0444);
@@ -98,7 +99,7 @@ module_param(node_mode, ushort, 0444);
 MODULE_PARM_DESC(node_mode, "permissions of the nodes, octal with a leading 0 (default 0666)");
 
 module_param_cb(mem_used, &used_ops, NULL, 0444);
-MODULE_PARM_DESC(mem_used, "read only: bytes of memory behind the devices now");
+MODULE_PARM_DESC(mem_used, "read only: bytes that count against mem_limit now");
 
 static int bad(const char* sentence) {
   pr_err("neuron_sim: %s\n", sentence);
@@ -179,6 +180,6 @@ int nds_kmod_params_check(struct nds_kmod_params* out) {
   out->devices = devices;
   out->prefix = prefix;
   out->node_mode = node_mode;
-  out->page_limit = mem_limit ? mem_limit >> PAGE_SHIFT : totalram_pages() / 2;
+  out->mem_limit = mem_limit ? mem_limit : totalram_pages() / 2 << PAGE_SHIFT;
   return 0;
 }

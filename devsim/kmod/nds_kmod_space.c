@@ -6,8 +6,9 @@
  * own lock and then used without one. A page leaves the array (a fill with zero does that) only
  * when nobody else refers to it, so mappings and copies in flight keep theirs, which is then
  * cleared in place. That also makes the count of pages in use exact.
+ *
+ * A 64-bit kernel has no high memory, so every page has an address.
  */
-#include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -23,29 +24,18 @@ struct nds_space {
   struct xarray pages; /* by offset / PAGE_SIZE; absent = zero */
 };
 
-static atomic_long_t pages_used;
-static unsigned long page_limit;
-
-void nds_kmod_set_page_limit(unsigned long pages) {
-  page_limit = pages;
-}
-
-unsigned long nds_kmod_pages_used(void) {
-  return (unsigned long)atomic_long_read(&pages_used);
-}
-
 static struct page* new_page(gfp_t flags) {
-  struct page* page = NULL;
+  struct page* page;
 
-  if ((unsigned long)atomic_long_inc_return(&pages_used) <= page_limit)
-    page = alloc_page(GFP_HIGHUSER | __GFP_ACCOUNT | QUIETLY | flags);
-  if (!page) atomic_long_dec(&pages_used);
+  if (!nds_kmod_charge(PAGE_SIZE)) return NULL;
+  page = alloc_page(GFP_USER | __GFP_ACCOUNT | QUIETLY | flags);
+  if (!page) nds_kmod_uncharge(PAGE_SIZE);
   return page;
 }
 
 static void drop_page(struct page* page) {
   put_page(page);
-  atomic_long_dec(&pages_used);
+  nds_kmod_uncharge(PAGE_SIZE);
 }
 
 struct nds_space* nds_os_space_create(uint64_t bytes) {
@@ -127,7 +117,7 @@ static void read_piece(struct nds_space* space, struct piece piece, void* to) {
   struct page* page = find_page(space, piece.index);
 
   if (page) {
-    memcpy_from_page(to, page, piece.start, piece.bytes);
+    memcpy(to, page_address(page) + piece.start, piece.bytes);
     put_page(page);
   } else {
     memset(to, 0, piece.bytes);
@@ -138,7 +128,7 @@ static int write_piece(struct nds_space* space, struct piece piece, const void* 
   struct page* page = touch_page(space, piece.index);
 
   if (!page) return -ENOMEM;
-  memcpy_to_page(page, piece.start, from, piece.bytes);
+  memcpy(page_address(page) + piece.start, from, piece.bytes);
   put_page(page);
   return 0;
 }
@@ -171,12 +161,9 @@ int nds_os_space_write(struct nds_space* space, uint64_t offset, const void* fro
 
 static int fill_piece(struct nds_space* space, struct piece piece, uint8_t value) {
   struct page* page = touch_page(space, piece.index);
-  void* at;
 
   if (!page) return -ENOMEM;
-  at = kmap_local_page(page);
-  memset(at + piece.start, value, piece.bytes);
-  kunmap_local(at);
+  memset(page_address(page) + piece.start, value, piece.bytes);
   put_page(page);
   return 0;
 }
@@ -198,7 +185,7 @@ static void clear_piece(struct nds_space* space, struct piece piece) {
   if (whole) {
     drop_page(page);
   } else {
-    memzero_page(page, piece.start, piece.bytes);
+    memset(page_address(page) + piece.start, 0, piece.bytes);
     put_page(page);
   }
 }
@@ -240,7 +227,6 @@ static int copy_piece(struct nds_space* to, struct piece sink, struct nds_space*
                       struct piece source) {
   struct page* source_page = find_page(from, source.index);
   struct page* sink_page;
-  void *source_at, *sink_at;
 
   if (!source_page) {
     clear_piece(to, sink);
@@ -248,11 +234,8 @@ static int copy_piece(struct nds_space* to, struct piece sink, struct nds_space*
   }
   sink_page = touch_page(to, sink.index);
   if (sink_page) {
-    source_at = kmap_local_page(source_page);
-    sink_at = kmap_local_page(sink_page);
-    memmove(sink_at + sink.start, source_at + source.start, sink.bytes);
-    kunmap_local(sink_at);
-    kunmap_local(source_at);
+    memmove(page_address(sink_page) + sink.start, page_address(source_page) + source.start,
+            sink.bytes);
     put_page(sink_page);
   }
   put_page(source_page);
@@ -305,33 +288,29 @@ static int fill_hole(struct nds_space* space, struct piece piece, const void __u
   int error;
 
   if (!page) return -ENOMEM;
-  at = kmap_local_page(page);
-  *uncopied = __copy_from_user(at + piece.start, user, piece.bytes);
+  at = page_address(page) + piece.start;
+  *uncopied = __copy_from_user(at, user, piece.bytes);
   piece.bytes -= *uncopied;
   if (whole) memset(at + piece.bytes, 0, *uncopied);
-  error = piece.bytes ? enter_page(space, piece.index, page) : -EBUSY;
-  if (error) {
-    /* Somebody else made the page meanwhile, or there is nothing to write. */
-    if (error == -EBUSY && piece.bytes) error = write_piece(space, piece, at + piece.start);
-    if (!piece.bytes) error = 0;
-    kunmap_local(at);
+  if (!piece.bytes) {
     drop_page(page);
-    return error;
+    return 0;
   }
-  kunmap_local(at);
-  return 0;
+  error = enter_page(space, piece.index, page);
+  if (!error) return 0;
+  /* Somebody else may have made the page meanwhile. */
+  if (error == -EBUSY) error = write_piece(space, piece, at);
+  drop_page(page);
+  return error;
 }
 
 static int piece_from_user(struct nds_space* space, struct piece piece, const void __user* user,
                            size_t* uncopied) {
   struct page* page = find_page(space, piece.index);
-  void* at;
 
   if (!page) return fill_hole(space, piece, user, uncopied);
-  at = kmap_local_page(page);
   /* Not copy_from_user, which zeroes what it could not copy. */
-  *uncopied = __copy_from_user(at + piece.start, user, piece.bytes);
-  kunmap_local(at);
+  *uncopied = __copy_from_user(page_address(page) + piece.start, user, piece.bytes);
   put_page(page);
   return 0;
 }
@@ -359,12 +338,9 @@ int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t us
 static size_t piece_to_user(struct nds_space* space, struct piece piece, void __user* user) {
   struct page* page = find_page(space, piece.index);
   size_t uncopied;
-  void* at;
 
   if (!page) return __clear_user(user, piece.bytes);
-  at = kmap_local_page(page);
-  uncopied = __copy_to_user(user, at + piece.start, piece.bytes);
-  kunmap_local(at);
+  uncopied = __copy_to_user(user, page_address(page) + piece.start, piece.bytes);
   put_page(page);
   return uncopied;
 }
