@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,10 @@ struct Addresses {
   /// Inputs and outputs by name; absent names stay templates.
   std::map<std::string, std::uint64_t, std::less<>> io;
 };
+
+/// Device address of a variable: placed at load, or bound. Nothing for what has none (yet).
+std::optional<std::uint64_t> variable_address(const Kbin& kbin, const KbinPlan& plan,
+                                              const Addresses& addresses, std::uint32_t var_id);
 
 /// Contents of one section, valid during the call only.
 struct SectionContent {

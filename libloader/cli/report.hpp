@@ -28,10 +28,6 @@ struct Report {
 std::string report_json(const Report& report);
 std::string report_text(const Report& report);
 
-/// Address of a variable as far as it is known: placed, or bound.
-std::optional<std::uint64_t> variable_address(const Kbin& kbin, const KbinPlan& plan,
-                                              const Addresses& addresses, std::uint32_t var_id);
-
 /// Warnings of every stage, in stage order.
 std::vector<std::string> model_warnings(const ReportItem& item);
 

@@ -186,27 +186,6 @@ std::string report_text(const Report& report) {
   return text;
 }
 
-std::optional<std::uint64_t> variable_address(const Kbin& kbin, const KbinPlan& plan,
-                                              const Addresses& addresses, std::uint32_t var_id) {
-  const Placement& placement = plan.variables[var_id];
-  switch (placement.kind) {
-    case Placement::Kind::section:
-      return addresses.sections[placement.request] + placement.offset;
-    case Placement::Kind::page:
-      return addresses.scratchpad_pages.at(placement.core)[placement.request] + placement.offset;
-    case Placement::Kind::fixed:
-      return placement.address;
-    case Placement::Kind::host_only:
-    case Placement::Kind::unplaced:
-      break;
-  }
-  if (const auto bound = addresses.io.find(kbin.variables[var_id].name);
-      bound != addresses.io.end()) {
-    return bound->second;
-  }
-  return std::nullopt;
-}
-
 std::vector<std::string> model_warnings(const ReportItem& item) {
   std::vector<std::string> all;
   const auto append = [&all](const std::vector<std::string>& some) {

@@ -42,6 +42,15 @@ std::uint64_t placed_address(const Placement& placement, const Addresses& addres
   return 0;
 }
 
+std::optional<std::uint64_t> variable_address(const Kbin& kbin, const KbinPlan& plan,
+                                              const Addresses& addresses, std::uint32_t var_id) {
+  const Placement& placement = plan.variables[var_id];
+  if (has_address(placement)) return placed_address(placement, addresses);
+  const auto bound = addresses.io.find(kbin.variables[var_id].name);
+  if (bound != addresses.io.end()) return bound->second;
+  return std::nullopt;
+}
+
 Result<std::vector<PointerBase>> pointer_bases(const Kbin& kbin, const KbinPlan& plan,
                                                const Addresses& addresses) {
   std::vector<PointerBase> bases(kbin.variables.size());
