@@ -114,8 +114,8 @@ class Pair {
       const auto [left, right] = std::mismatch(a.bytes.begin(), a.bytes.end(), b.bytes.begin());
       if (left == a.bytes.end()) return;
       if (a.length == 8) {
-        add(name(a), fmt::format("{:#x}", field_value(a.bytes, 0, 8)),
-            fmt::format("{:#x}", field_value(b.bytes, 0, 8)));
+        add(name(a), word_value(name(a), field_value(a.bytes, 0, 8)),
+            word_value(name(a), field_value(b.bytes, 0, 8)));
         return;
       }
       add(fmt::format("{} at byte {:#x}", name(a), left - a.bytes.begin()),

@@ -26,10 +26,10 @@ std::string wide_value(Bytes bytes) {
   return zero ? "0" : hex(bytes);
 }
 
-std::string payload_value(const TracePayload& payload) {
+std::string payload_value(const std::string& name, const TracePayload& payload) {
   std::string text;
   if (payload.has_bytes && payload.bytes.size() == 8) {
-    text = fmt::format("{:#x}", field_value(payload.bytes, 0, 8));
+    text = word_value(name, field_value(payload.bytes, 0, 8));
   } else if (payload.has_bytes) {
     text = fmt::format("[{} bytes: {}]", payload.length, hex(payload.bytes));
   } else {
@@ -46,7 +46,7 @@ std::string payloads(const CommandInfo& info, const TraceCall& call, bool sent) 
     const std::string name = payload.pointer < info.pointers.size()
                                  ? pointer_name(info, info.pointers[payload.pointer])
                                  : fmt::format("pointer{}", payload.pointer);
-    text += fmt::format(" {}={}", name, payload_value(payload));
+    text += fmt::format(" {}={}", name, payload_value(name, payload));
   }
   return text;
 }
@@ -108,6 +108,10 @@ std::string value_of(const CommandField& field, std::uint32_t offset, Bytes argu
   if (field.kind == FieldKind::hex) return fmt::format("{:#x}", value);
   if (field.kind == FieldKind::pid && value == own_pid) return "own";
   return fmt::format("{}", value);
+}
+
+std::string word_value(std::string_view name, std::uint64_t value) {
+  return name.ends_with("handle") ? fmt::format("{}", value) : fmt::format("{:#x}", value);
 }
 
 std::string pointer_name(const CommandInfo& info, const PointerRule& rule) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "command_table.hpp"
 #include "neffld/trace.hpp"
@@ -16,6 +17,8 @@ std::string command_name(std::uint32_t command);
 std::string result_name(int result);
 /// A field of the argument in words.
 std::string value_of(const CommandField& field, std::uint32_t offset, Bytes argument);
+/// A word behind a pointer: handles are numbers, the others addresses.
+std::string word_value(std::string_view name, std::uint64_t value);
 /// "buffer" for buffer_ptr.
 std::string pointer_name(const CommandInfo& info, const PointerRule& rule);
 /// "MEM_FREE mem_handle=3": the part of the line that is known before the call.

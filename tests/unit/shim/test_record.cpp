@@ -127,7 +127,7 @@ TEST_CASE("a replay tells the first reply that differs") {
   const auto device = fresh_device();
   allocate(*device, 4096);  // shifts handles and addresses
   const CompareReport first = replayed(path, *device, false);
-  CHECK(first_line(first) == "#3 MEM_ALLOC_V2MT64: mem_handle: 0x1 / 0x2");
+  CHECK(first_line(first) == "#3 MEM_ALLOC_V2MT64: mem_handle: 1 / 2");
   CHECK(first.differences.size() == 1);
   const auto other = fresh_device(2);
   CHECK(first_line(replayed(path, *other, false)) == "#1 COMPATIBLE_VERSION: max: 11 / 7");
@@ -210,7 +210,7 @@ TEST_CASE("a line names the call, its fields, the result and what came back") {
   REQUIRE(calls.size() == 6);
   CHECK(to_line(calls[0]) ==
         "#1 MEM_ALLOC_V2MT64 size=5000 align=0 host_memory=0 dram_channel=0 dram_region=0 nc_id=0 "
-        "mem_type=9 -> 0 mem_handle=0x1");
+        "mem_type=9 -> 0 mem_handle=1");
   CHECK(to_line(calls[1]).find("buffer=[16 bytes, sha256 ") != std::string::npos);
   CHECK(to_line(calls[2]).find(" -> -EINVAL") != std::string::npos);
   CHECK(to_line(calls[3]).find("-> +22") != std::string::npos);
