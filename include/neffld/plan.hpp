@@ -144,6 +144,7 @@ struct Plan {
 struct CoreState {
   bool has_exec_queue = false;
   std::uint32_t scratchpad_pages = 0;
+  std::uint64_t scratchpad_page_bytes = 0;  ///< of those pages; 0 without any
 };
 
 struct PlanOptions {

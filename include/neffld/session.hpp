@@ -93,6 +93,7 @@ struct LoadedModel {
   Addresses addresses;
   Ledger ledger;
   std::vector<AllocationInfo> allocations;  ///< its own and the shared ones it was first to need
+  bool relocated = false;  ///< every section is filled; false after LoadOptions::until = stage
   bool queues_initialised = false;
   bool bound = false;
 };

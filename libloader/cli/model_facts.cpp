@@ -11,7 +11,10 @@ SubgraphFacts subgraph_facts(const Kbin& kbin, const KbinPlan* plan) {
   }
   for (const QueueSet& queue : kbin.queue_sets) ++facts.queue_sets[queue.type];
   for (std::size_t i = 0; i < engine_count; ++i) facts.slots[i] = kbin.engines[i].slot_count();
-  facts.scratchpad_bytes = kbin.local_scratchpad_size + kbin.shared_scratchpad_size;
+  if (__builtin_add_overflow(kbin.local_scratchpad_size, kbin.shared_scratchpad_size,
+                             &facts.scratchpad_bytes)) {
+    facts.scratchpad_bytes = UINT64_MAX;  // more than any plan accepts
+  }
   if (plan) facts.dma = plan->totals;
   return facts;
 }

@@ -116,8 +116,10 @@ std::optional<GeometryProblem> check_transpose(const DmaDescriptor& d) {
                            fmt::format("found [{}], supported are tiles [1,1,Y,X]",
                                        fmt::join(d.transpose_shape, ","))};
   }
-  if (element == 0) {
-    return GeometryProblem{".transpose_element_size", "found 0, an element has at least one byte"};
+  // One descriptor moves one element, and a descriptor moves at most 65536 bytes.
+  if (element == 0 || element > 65536) {
+    return GeometryProblem{".transpose_element_size",
+                           fmt::format("found {}, an element has 1 to 65536 bytes", element)};
   }
   // y, x and element have 32 bits, so one product fits in 64.
   if (d.from.sizes[0] != x * element || d.from.sizes[1] != y) {

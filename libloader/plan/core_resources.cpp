@@ -113,7 +113,13 @@ Result<void> plan_scratchpad(std::span<const Kbin> kbins, Plan& plan, const Plan
     plan.arena_bytes[i] = arena.bytes;
     const auto pages = static_cast<std::uint32_t>(divide_up(arena.bytes, page));
     plan.arena_pages[i] = pages;
-    const std::uint32_t have = state_of(options, plan.kbins[i].core).scratchpad_pages;
+    const CoreState core = state_of(options, plan.kbins[i].core);
+    if (core.scratchpad_pages != 0 && core.scratchpad_page_bytes != page) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "scratchpad page size"},
+                  fmt::format("found {} bytes, but core {} has pages of {} bytes in use", page,
+                              plan.kbins[i].core, core.scratchpad_page_bytes));
+    }
+    const std::uint32_t have = core.scratchpad_pages;
     for (std::uint32_t n = have; n < pages; ++n) {
       add_shared(plan, i, SectionKind::scratchpad_page, n, page, scratchpad_page_align,
                  MemCategory::scratchpad, fmt::format("scratchpad page {}", n));

@@ -16,7 +16,8 @@ std::vector<CoreState> CoreResources::states(std::uint32_t cores) const {
   std::vector<CoreState> states(cores);
   for (const auto& [number, core] : cores_) {
     if (number >= cores) continue;
-    states[number] = {!core.exec.empty(), static_cast<std::uint32_t>(core.pages.size())};
+    states[number] = {!core.exec.empty(), static_cast<std::uint32_t>(core.pages.size()),
+                      core.pages.empty() ? 0 : core.pages.front().size};
   }
   return states;
 }

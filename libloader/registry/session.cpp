@@ -84,10 +84,11 @@ struct Session::State {
 
   Result<void> stage(LoadedModel& model, Entry& entry, const LoadOptions& options);
   Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock);
-  Result<bool> init_queues(const LoadedModel& model, const Plan& plan,
-                           const std::vector<DeviceMemory>& by_request, bool templates);
+  bool cores_are_free(const LoadedModel& model) const;
+  void own_cores(LoadedModel& model);
   void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
                           std::span<const DeviceMemory> by_request, std::size_t first) const;
+  const AllocationInfo* overlapping(std::uint64_t address, std::uint64_t size) const;
   Result<void> check_bindings(const LoadedModel& model, const Bindings& io) const;
   Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
   Result<void> bind(LoadedModel& model, Bindings io);
@@ -108,17 +109,18 @@ void Session::State::append_allocations(std::vector<AllocationInfo>& allocations
   }
 }
 
-/// Programs the model's queues unless another model owns one of its cores (decision 33); tells
-/// whether it did.
-Result<bool> Session::State::init_queues(const LoadedModel& model, const Plan& plan,
-                                         const std::vector<DeviceMemory>& by_request,
-                                         bool templates) {
-  const bool free = std::all_of(plan.kbins.begin(), plan.kbins.end(), [&](const KbinPlan& kbin) {
+/// True when no other model owns one of the model's cores (decision 33).
+bool Session::State::cores_are_free(const LoadedModel& model) const {
+  return std::all_of(model.plan.kbins.begin(), model.plan.kbins.end(), [&](const KbinPlan& kbin) {
     const std::uint32_t owner = cores.queue_owner(kbin.core);
     return owner == 0 || owner == model.h_model;
   });
-  if (free) NEFFLD_TRY(calls.init_queues(queue_inits(plan, by_request, templates)));
-  return free;
+}
+
+/// Makes the model the owner of its cores' queues.
+void Session::State::own_cores(LoadedModel& model) {
+  for (const KbinPlan& kbin : model.plan.kbins) cores.set_queue_owner(kbin.core, model.h_model);
+  model.queues_initialised = true;
 }
 
 /// Writes the contents of every section and programs the queues.
@@ -130,7 +132,11 @@ Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageC
         clock.advance(bytes);
       });
   NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, model.ledger, sink));
-  NEFFLD_ASSIGN(model.queues_initialised, init_queues(model, model.plan, entry.by_request, false));
+  if (cores_are_free(model)) {
+    NEFFLD_TRY(calls.init_queues(queue_inits(model.plan, entry.by_request, false)));
+    model.queues_initialised = true;
+  }
+  model.relocated = true;
   clock.finish(copied);
   return {};
 }
@@ -198,11 +204,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
     entries.erase(entry);
     return tl::unexpected<Error>(std::move(staged.error()));
   }
-  if (model->queues_initialised) {
-    for (const KbinPlan& kbin : model->plan.kbins) {
-      cores.set_queue_owner(kbin.core, model->h_model);
-    }
-  }
+  if (model->queues_initialised) own_cores(*model);
 
   // Register: the model is READY.
   model->h_nn = ++last_nn;
@@ -210,7 +212,19 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   return models.back().get();
 }
 
-/// Every input and output has an address, inside one HBM.
+/// An allocation of this session that shares a byte with [address, address + size).
+const AllocationInfo* Session::State::overlapping(std::uint64_t address, std::uint64_t size) const {
+  for (const auto& model : models) {
+    for (const AllocationInfo& info : model->allocations) {
+      const bool apart =
+          address >= info.pa ? address - info.pa >= info.size : info.pa - address >= size;
+      if (!apart) return &info;
+    }
+  }
+  return nullptr;
+}
+
+/// Every input and output has an address, inside one HBM and on no memory of the loader's.
 Result<void> Session::State::check_bindings(const LoadedModel& model, const Bindings& io) const {
   const ArchTable& arch = arch_table(model.plan.arch);
   for (const auto* tensors : {&model.parsed.manifest.inputs, &model.parsed.manifest.outputs}) {
@@ -227,6 +241,11 @@ Result<void> Session::State::check_bindings(const LoadedModel& model, const Bind
                     fmt::format("address 0x{:x} and size {} lie outside every HBM of {}",
                                 bound->second, tensor.size, arch_name(model.plan.arch)));
       }
+      if (const AllocationInfo* taken = overlapping(bound->second, tensor.size)) {
+        return fail(Status::invalid, ErrorClass::usage, {.path = name},
+                    fmt::format("address 0x{:x} and size {} overlap \"{}\" at 0x{:x}, {} bytes",
+                                bound->second, tensor.size, taken->owner, taken->pa, taken->size));
+      }
     }
   }
   return {};
@@ -236,6 +255,10 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   Entry& entry = entries.at(&model);
   if (model.bound) {
     return fail(Status::invalid, ErrorClass::usage, {}, "the model is bound already");
+  }
+  if (!model.relocated) {
+    return fail(Status::invalid, ErrorClass::usage, {},
+                "the model is not relocated, expected a complete load before binding");
   }
   NEFFLD_TRY(check_bindings(model, io));
 
@@ -258,11 +281,13 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   append_allocations(allocations, plan, by_request, entry.load_requests);
   entry.bound.reserve(rings.size());
   auto switched = relocate_pointers(model.parsed.kbins, plan, addresses, ledger, sink);
-  if (switched) {
-    // A core that another model owns gets its queues at the model switch.
-    auto initialised = init_queues(model, plan, by_request, true);
-    if (!initialised) switched = tl::unexpected<Error>(std::move(initialised.error()));
+  // A core that another model owns gets its queues at the model switch; a core that nobody owns any
+  // more gets all of this model's.
+  const bool free = cores_are_free(model);
+  if (switched && free && !model.queues_initialised) {
+    switched = calls.init_queues(queue_inits(plan, by_request, false));
   }
+  if (switched && free) switched = calls.init_queues(queue_inits(plan, by_request, true));
   if (!switched) {
     // The model stays loaded and unbound: its cells and tables get their old contents back.
     static_cast<void>(
@@ -279,6 +304,7 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   model.allocations = std::move(allocations);
   entry.by_request = std::move(by_request);
   model.bound = true;
+  if (free) own_cores(model);
   return {};
 }
 

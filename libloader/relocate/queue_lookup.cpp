@@ -5,6 +5,12 @@
 
 namespace neffld {
 
+namespace {
+
+constexpr std::size_t max_instances = 1u << 16;  // [ours]; each has up to 16 rings
+
+}  // namespace
+
 std::uint64_t QueueLookup::key(Instance instance, std::uint32_t block_id) {
   // At most 32 queue sets of 2^16 instances, so the three numbers fit one word.
   return std::uint64_t{instance.queue_set} << 56 | std::uint64_t{instance.instance} << 32 |
@@ -15,6 +21,11 @@ Result<QueueLookup> QueueLookup::build(const Kbin& kbin) {
   QueueLookup lookup;
   for (std::uint32_t set = 0; set < kbin.queue_sets.size(); ++set) {
     const QueueSet& queue = kbin.queue_sets[set];
+    if (queue.instances.size() > max_instances) {
+      return fail(Status::resource, ErrorClass::resource, {.path = queue.name},
+                  fmt::format("found {} queue instances, expected at most {}",
+                              queue.instances.size(), max_instances));
+    }
     for (std::uint32_t i = 0; i < queue.instances.size(); ++i) {
       lookup.instances_.emplace(queue.instances[i], Instance{set, i});
     }

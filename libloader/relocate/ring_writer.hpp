@@ -35,6 +35,8 @@ class RingWriter {
     const std::uint64_t at = std::uint64_t{used_} * NEURON_UDMA_DESC_SIZE;
     if (at + NEURON_UDMA_DESC_SIZE > tx_.section().size()) [[unlikely]]
       return overflow();
+    if (!fits(pair.from_bytes) || !fits(pair.to_bytes)) [[unlikely]]
+      return refuse_length(pair);
     constexpr std::uint32_t ring_id = NEURON_UDMA_FIRST_RING_ID << NEURON_UDMA_RING_ID_SHIFT;
     std::uint32_t tx_control =
         length(pair.from_bytes) | ring_id | NEURON_UDMA_FIRST | NEURON_UDMA_LAST;
@@ -73,7 +75,12 @@ class RingWriter {
                       source);
   }
 
+  static bool fits(std::uint32_t bytes) {
+    return bytes - 1 < NEURON_UDMA_MAX_DESC_BYTES;  // 0 wraps and is refused too
+  }
+
   Result<void> overflow() const;
+  static Result<void> refuse_length(const Pair& pair);
 
   Patcher tx_, rx_;
   bool strong_order_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Activation tables: four buffers of all function sets, and the ring that loads them (spec 04
 // section 2.3 "ACT tables" and rule 9, spec 02 s16.16, decision 14).
+#include <fmt/format.h>
+
 #include <array>
 #include <vector>
 
@@ -14,9 +16,13 @@ constexpr std::uint64_t set_align = 64;  // every set's piece of a buffer starts
 constexpr std::uint64_t profile_bytes = 76;
 constexpr std::uint64_t directory_entry_bytes = 16;
 constexpr std::uint32_t act_tables_load_event = 6;
-// Engine-local destinations of bucket, control, profile and directory buffers.
-constexpr std::array<std::uint64_t, 4> destinations = {0x250'0000, 0x252'0000, 0x254'0000,
-                                                       0x258'0000};
+// Engine-local destinations of bucket, control, profile and directory buffers. The room of each
+// ends where the next begins; the last ends where the next engine's registers may begin (spec 03
+// s7.3).
+constexpr std::array<ArchTable::Table, 4> destinations = {ArchTable::Table{0x250'0000, 0x2'0000},
+                                                          {0x252'0000, 0x2'0000},
+                                                          {0x254'0000, 0x4'0000},
+                                                          {0x258'0000, 0x8'0000}};
 
 /// profile_meta_data as the 76 bytes of the original record.
 std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile) {
@@ -97,8 +103,10 @@ Result<void> plan_act_tables(PlanContext& context) {
   std::array<std::uint64_t, 4> sizes{};
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     sizes[i] = buffers[i].bytes().size();
-    if (sizes[i] == 0) {
-      return invalid({.path = names[i]}, "table is empty, expected at least 1 byte");
+    if (sizes[i] == 0 || sizes[i] > destinations[i].size) {
+      return invalid({.path = names[i]},
+                     fmt::format("all sets together have {} bytes, expected 1 to {}", sizes[i],
+                                 destinations[i].size));
     }
     const std::uint32_t request =
         context.add(kinds[i], 0, sizes[i], set_align, MemCategory::misc, names[i]);
@@ -120,7 +128,7 @@ Result<void> emit_act_tables(const EmitContext& context) {
     NEFFLD_TRY(context.sink({request, buffers[i].bytes(), false}));
     tables[i] = {
         request, buffers[i].bytes().size(),
-        context.arch.tpb_base[planned.core] + context.arch.engine_window + destinations[i]};
+        context.arch.tpb_base[planned.core] + context.arch.engine_window + destinations[i].offset};
   }
   return emit_table_ring(context, tables, act_tables_load_event, *planned.act_first + 4,
                          planned.act_descriptors);

@@ -84,7 +84,10 @@ SectionSink compare_sink(DeviceCalls& calls, const std::vector<DeviceMemory>& by
   return [&calls, &by_request, &plan, &compared, buffer = std::vector<std::uint8_t>()](
              const SectionContent& content) mutable -> Result<void> {
     buffer.resize(content.bytes.size());
-    NEFFLD_TRY(calls.copy_out(by_request[content.request].handle, 0, buffer));
+    if (auto read = calls.copy_out(by_request[content.request].handle, 0, buffer); !read) {
+      read.error().where.member = plan.requests[content.request].owner;
+      return read;
+    }
     const auto difference =
         std::mismatch(content.bytes.begin(), content.bytes.end(), buffer.begin());
     if (difference.first != content.bytes.end()) {
