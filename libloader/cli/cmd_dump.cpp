@@ -17,6 +17,12 @@ struct DumpCommand {
   bool zstd = false;
 
   Result<void> run() {
+    NEFFLD_TRY(check_output(output, loading.files));
+    NEFFLD_TRY(check_output(report, loading.files));
+    if (output == report) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--report"},
+                  "names the same file as --output");
+    }
     NEFFLD_ASSIGN(Loading result, load_files(loading));
     NEFFLD_TRY(write_core_image(*result.session, output, zstd));
     if (!report.empty()) {

@@ -17,6 +17,10 @@ struct InspectCommand {
 
   Result<void> run() {
     loading.until = "build";
+    if (members && report == "json") {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--members"},
+                  "lists members as text, expected no --report json");
+    }
     NEFFLD_ASSIGN(const Loading result, load_files(loading));
     NEFFLD_TRY(
         print_text(report == "json" ? report_json(result.report) : report_text(result.report)));

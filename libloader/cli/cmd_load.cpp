@@ -19,6 +19,10 @@ struct LoadCommand {
       return fail(Status::invalid, ErrorClass::usage, {.path = "--verify"},
                   "needs a complete load, expected no --until");
     }
+    if (verify && loading.device.dry_run) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--verify"},
+                  "reads the device back, and a dry run writes nothing to it");
+    }
     NEFFLD_ASSIGN(Loading result, load_files(loading));
     std::uint64_t verified = 0;
     if (verify) {

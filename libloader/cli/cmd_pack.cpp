@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "commands.hpp"
+#include "loading.hpp"
 #include "neffld/container.hpp"
 
 namespace neffld::cli {
@@ -18,7 +20,14 @@ struct PackCommand {
       NEFFLD_TRY(parse_uuid());
     }
     NEFFLD_ASSIGN(const std::vector<PackMember> members, read_folder(folder));
+    const bool has_graph = std::any_of(members.begin(), members.end(), [](const PackMember& m) {
+      return m.name == "neff.json" || m.name == "kelp.json";
+    });
+    if (!has_graph) {
+      return invalid({.member = folder}, "has no neff.json, which every NEFF needs");
+    }
     NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, pack_neff(members, options));
+    NEFFLD_TRY(check_header(bytes));  // an option may ask for what no loader accepts
     return write_file(output, bytes);
   }
 
@@ -46,12 +55,20 @@ struct PackCommand {
 };
 
 struct UnpackCommand {
+  LoadingOptions loading;
   std::string file, folder;
 
   Result<void> run() const {
     NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
-    NEFFLD_ASSIGN(const Container container, parse_container(bytes));
-    return unpack_neff(container, folder);
+    const ContainerOptions options = parse_options(loading, Stage::parse).container;
+    auto container = parse_container(bytes, options);
+    if (!container) {
+      container.error().where.member = container.error().where.member.empty()
+                                           ? file
+                                           : file + ": " + container.error().where.member;
+      return tl::unexpected<Error>(std::move(container.error()));
+    }
+    return unpack_neff(*container, folder);
   }
 };
 
@@ -64,16 +81,21 @@ void add_pack(CLI::App& app, Action& run) {
   command->add_option("-o,--output", state->output, "The NEFF to write")->required();
   command->add_option("--name", state->options.name, "Model name in the header");
   command->add_option("--uuid", state->uuid, "UUID in the header (default: a random one)");
-  command->add_option("--features", state->options.feature_bits, "Feature bits");
+  command->add_option("--features", state->options.feature_bits, "Feature bits")
+      ->check(unsigned_number());
   command->add_option("--vnc-size", state->options.vnc_size, "Logical core size")
+      ->check(unsigned_number())
       ->capture_default_str();
-  command->add_option("--dialect", state->options.dialect, "Tar dialect: ustar, pax or gnu")
+  command->add_option("--dialect", state->options.dialect, "Tar dialect (default ustar)")
+      ->option_text("ustar|pax|gnu")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, TarDialect>{
               {"ustar", TarDialect::ustar}, {"pax", TarDialect::pax}, {"gnu", TarDialect::gnu}},
           CLI::ignore_case));
   command
-      ->add_option("--compression", state->options.compression, "none, stored or deflate (default)")
+      ->add_option("--compression", state->options.compression,
+                   "Payload compression (default deflate)")
+      ->option_text("none|stored|deflate")
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, Compression>{{"none", Compression::none},
                                              {"stored", Compression::stored},
@@ -90,6 +112,7 @@ void add_unpack(CLI::App& app, Action& run) {
   auto state = std::make_shared<UnpackCommand>();
   command->add_option("FILE", state->file, "A NEFF")->required();
   command->add_option("DIR", state->folder, "An empty or new folder")->required();
+  state->loading.add_parse_options(*command);
   command->callback([state, &run] { run = [state] { return state->run(); }; });
 }
 

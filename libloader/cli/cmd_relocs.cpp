@@ -137,6 +137,18 @@ struct RelocsCommand {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> form_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < reloc_form_count; ++i) {
+    names.emplace_back(reloc_form_name(static_cast<RelocForm>(i)));
+  }
+  return names;
+}
+
+}  // namespace
+
 void add_relocs(CLI::App& app, Action& run) {
   CLI::App* command = app.add_subcommand(
       "relocs", "Load NEFFs and print the ledger: every relocated field, old and new value, why");
@@ -145,7 +157,8 @@ void add_relocs(CLI::App& app, Action& run) {
   command->add_option("--format", state->format, "text, or json: one object a line")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_option("--form", state->form, "Only relocations of this form, e.g. var_address");
+  command->add_option("--form", state->form, "Only relocations of this form, e.g. var_address")
+      ->check(CLI::IsMember(form_names()));
   state->loading.add_device_options(*command);
   state->loading.add_parse_options(*command);
   command->callback([state, &run] { run = [state] { return state->run(); }; });

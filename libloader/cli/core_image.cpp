@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -10,6 +11,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "json_out.hpp"
@@ -30,30 +33,64 @@ tl::unexpected<Error> file_error(const std::string& path, const char* what) {
 /// A file that bytes are appended to, optionally through a zstd stream.
 class ImageFile {
  public:
-  ImageFile(const std::string& path, bool compress)
-      : path_(path),
-        file_(std::fopen(path.c_str(), "wb"), &std::fclose),
-        stream_(compress ? ZSTD_createCStream() : nullptr, &ZSTD_freeCStream),
-        compressed_(compress ? ZSTD_CStreamOutSize() : 0) {
-    if (stream_) ZSTD_CCtx_setParameter(stream_.get(), ZSTD_c_compressionLevel, zstd_level);
+  /// Writes into a temporary file beside `path`; finish() gives it the name. Until then, and when
+  /// anything fails, `path` stays as it is.
+  static Result<ImageFile> create(const std::string& path, bool compress) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      return fail(Status::invalid, ErrorClass::file, {.member = path},
+                  "is not a regular file, expected a file or a new name");
+    }
+    ImageFile image(path);
+    const int descriptor = mkstemp(image.temporary_.data());
+    if (descriptor < 0) return file_error(path, "create the image");
+    image.created_ = true;
+    image.file_.reset(fdopen(descriptor, "wb"));
+    if (!image.file_) {
+      close(descriptor);
+      return file_error(path, "create the image");
+    }
+    if (!compress) return image;
+    image.stream_.reset(ZSTD_createCStream());
+    if (!image.stream_) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(image.stream_.get(), ZSTD_c_compressionLevel, zstd_level);
+    image.compressed_.resize(ZSTD_CStreamOutSize());
+    return image;
+  }
+
+  ImageFile(ImageFile&& other) noexcept
+      : path_(std::move(other.path_)),
+        temporary_(std::move(other.temporary_)),
+        created_(std::exchange(other.created_, false)),
+        file_(std::move(other.file_)),
+        stream_(std::move(other.stream_)),
+        compressed_(std::move(other.compressed_)),
+        size_(other.size_) {}
+  ImageFile& operator=(ImageFile&&) = delete;
+  ~ImageFile() {
+    if (created_) unlink(temporary_.c_str());
   }
 
   Result<void> append(Bytes bytes) {
-    if (!file_) return file_error(path_, "create the image");
     return stream_ ? compress(bytes, ZSTD_e_continue) : write(bytes);
   }
 
   Result<void> finish() {
-    if (!file_) return file_error(path_, "create the image");
     if (stream_) NEFFLD_TRY(compress({}, ZSTD_e_end));
-    if (std::fflush(file_.get()) != 0 ||
-        ftruncate(fileno(file_.get()), static_cast<off_t>(size_)) != 0) {
+    const int descriptor = fileno(file_.get());
+    if (std::fflush(file_.get()) != 0 || ftruncate(descriptor, static_cast<off_t>(size_)) != 0 ||
+        fchmod(descriptor, 0644) != 0 || std::fclose(file_.release()) != 0 ||
+        std::rename(temporary_.c_str(), path_.c_str()) != 0) {
       return file_error(path_, "write the image");
     }
+    created_ = false;
     return {};
   }
 
  private:
+  explicit ImageFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {}
+
   /// Zeros become holes: an untouched scratchpad page costs no disk.
   Result<void> write(Bytes bytes) {
     const bool zeros = !bytes.empty() && bytes[0] == 0 &&
@@ -86,9 +123,14 @@ class ImageFile {
     }
   }
 
-  const std::string& path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-  std::unique_ptr<ZSTD_CStream, std::size_t (*)(ZSTD_CStream*)> stream_;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+    void operator()(ZSTD_CStream* stream) const { ZSTD_freeCStream(stream); }
+  };
+  std::string path_, temporary_;
+  bool created_ = false;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::unique_ptr<ZSTD_CStream, Close> stream_;
   std::vector<std::uint8_t> compressed_;
   std::uint64_t size_ = 0;
 };
@@ -186,8 +228,8 @@ Result<std::vector<std::uint8_t>> head_of(const Session& session,
 
 Result<void> write_core_image(Session& session, const std::string& path, bool compress) {
   const std::vector<const AllocationInfo*> allocations = live_allocations(session);
-  ImageFile file(path, compress);
   NEFFLD_ASSIGN(const std::vector<std::uint8_t> head, head_of(session, allocations));
+  NEFFLD_ASSIGN(ImageFile file, ImageFile::create(path, compress));
   NEFFLD_TRY(file.append(head));
   std::vector<std::uint8_t> piece;
   for (const AllocationInfo* info : allocations) {

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 
+#include "commands.hpp"
 #include "progress.hpp"
 
 namespace neffld::cli {
@@ -52,7 +54,10 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> parse_binds(
           Status::invalid, ErrorClass::usage, {.path = "--bind"},
           fmt::format("found '{}', expected NAME=ADDRESS (0x hexadecimal or decimal)", bind));
     }
-    io[bind.substr(0, equals)] = address;
+    if (!io.emplace(bind.substr(0, equals), address).second) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--bind"},
+                  fmt::format("'{}' is given twice", bind.substr(0, equals)));
+    }
   }
   return io;
 }
@@ -141,20 +146,36 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
 
 }  // namespace
 
+Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    if (!output.empty() && std::filesystem::equivalent(output, input, error) && !error) {
+      return fail(Status::invalid, ErrorClass::usage, {.member = output},
+                  fmt::format("is the input {} too, expected another file to write", input));
+    }
+  }
+  return {};
+}
+
 void LoadingOptions::add_parse_options(CLI::App& command) {
   command.add_flag("--no-hash", no_hash,
                    "Do not verify the header hash (gzip CRC and lengths are always verified)");
   command.add_flag("--allow-legacy", allow_legacy,
                    "Load files for another architecture or without the SBUF reservation, with a "
                    "warning");
-  command.add_option("--max-inflated", max_inflated, "Limit of the inflated payload in bytes");
-  command.add_option("--max-members", max_members, "Limit of archive members");
-  command.add_option("--max-json-depth", max_json_depth, "Limit of JSON nesting");
+  command.add_option("--max-inflated", max_inflated, "Limit of the inflated payload in bytes")
+      ->check(unsigned_number());
+  command.add_option("--max-members", max_members, "Limit of archive members")
+      ->check(unsigned_number());
+  command.add_option("--max-json-depth", max_json_depth, "Limit of JSON nesting")
+      ->check(unsigned_number());
 }
 
 void LoadingOptions::add_device_options(CLI::App& command) {
   add_device_name_options(command, device);
-  command.add_option("--core", core, "Logical core to load on")->capture_default_str();
+  command.add_option("--core", core, "Logical core to load on")
+      ->check(unsigned_number())
+      ->capture_default_str();
   command
       .add_option("--bind", binds,
                   "NAME=ADDRESS: give an input or output a device address; every name of the model "
@@ -164,6 +185,7 @@ void LoadingOptions::add_device_options(CLI::App& command) {
   command
       .add_option("--scratchpad-page-size", scratchpad_page_mib,
                   "Scratchpad page size in MiB, a multiple of 512 below 4096")
+      ->check(CLI::Range(512, 3584))
       ->capture_default_str();
   command.add_option("--progress", progress, "json: one line per phase and step on stderr")
       ->check(CLI::IsMember({"json"}));
@@ -225,6 +247,15 @@ Result<Stage> parse_stage(const std::string& name) {
 
 Result<Loading> load_files(const LoadingOptions& options) {
   NEFFLD_ASSIGN(const Stage until, parse_stage(options.until));
+  if (until != Stage::relocate && !options.binds.empty()) {
+    return fail(Status::invalid, ErrorClass::usage, {.path = "--bind"},
+                "needs a complete load, expected no --until");
+  }
+  if (until < Stage::stage && !options.device.record.empty()) {
+    return fail(Status::invalid, ErrorClass::usage, {.path = "--record"},
+                "records device calls, and there are none before the stage \"stage\"");
+  }
+  NEFFLD_TRY(check_output(options.device.record, options.files));
   const ProgressSink progress = make_progress(options.progress == "json");
   Loading loading;
   for (const std::string& file : options.files) {

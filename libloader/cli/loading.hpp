@@ -52,6 +52,9 @@ Result<Stage> parse_stage(const std::string& name);
 /// Takes the files as far as `options.until` says. On error nothing of them stays on the device.
 Result<Loading> load_files(const LoadingOptions& options);
 
+/// An output may not be one of the inputs: writing it would destroy them. Error class usage.
+Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs);
+
 /// Writes text to stdout; error class file when it cannot be written.
 Result<void> print_text(std::string_view text);
 
