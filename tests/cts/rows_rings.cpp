@@ -62,6 +62,7 @@ void set_state(Trial& t) {
 }
 
 void fresh_queue(Trial& t) {
+  if (!t.facts().in_process) t.skip("a queue that was used before keeps its ring");
   QueueStates states;
   t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 9, states), 0);
   t.equal("DMA_QUEUE_GET_STATE of a fresh queue", "status", states.tx.sw_status,
@@ -190,6 +191,8 @@ void batch_limits(Trial& t) {
 void batch_stops(Trial& t) {
   const Pair ring(t);
   const auto batch = std::make_unique<neuron_dma_queue_init_batch>();
+  QueueStates before;
+  t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 4, before), 0);
   batch->count = 3;
   batch->entries[0] = {engine, 2, 64, 32, ring.tx, ring.rx, 0, 0};
   batch->entries[1] = {engine, 3, 33, 32, ring.tx, ring.rx, 0, 0};
@@ -200,10 +203,14 @@ void batch_stops(Trial& t) {
   t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 2, states), 0);
   t.equal("its first queue", "length", states.tx.length, 64);
   t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 4, states), 0);
-  t.equal("its third queue", "length", states.tx.length, 0);
+  t.equal("its third queue", "TX base", states.tx.base_addr, before.tx.base_addr);
+  t.equal("its third queue", "TX length", states.tx.length, before.tx.length);
 }
 
 void start_unready(Trial& t) {
+  QueueStates states;
+  t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 8, states), 0);
+  if (states.tx.length != 0) t.skip("the queue was used before");
   t.result("DMA_QUEUE_COPY_START of a queue never initialised",
            t.client().copy_start(engine, 8, 1, 1), -EPERM);
   t.result("DMA_QUEUE_COPY_START of queue 16", t.client().copy_start(engine, 16, 1, 1), -EPERM);

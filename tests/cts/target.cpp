@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "client.hpp"
 
 namespace neffld::cts {
@@ -22,6 +24,12 @@ std::uint64_t hbm_bytes_of(const Client& client, std::uint32_t architecture) {
   return result == 0 ? info.size : NEURON_V3_HBM_SIZE;
 }
 
+/// Whether residues are answered as errnos, told by a call that is a residue on driver 2.24.
+bool answers_errnos(const Client& client) {
+  neuron_mem_get_extended_info no_such_handle{};
+  return client.call(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, no_such_handle) == -EINVAL;
+}
+
 Result<Facts> ask(std::unique_ptr<DeviceFile> file) {
   Facts facts;
   facts.name = file->traits().name;
@@ -39,6 +47,7 @@ Result<Facts> ask(std::unique_ptr<DeviceFile> file) {
   }
   facts.architecture = info.architecture;
   facts.generation = generation_of(info.feature_flags1);
+  facts.clean = facts.simulated && answers_errnos(client);
   facts.hbm_bytes = hbm_bytes_of(client, facts.architecture);
   return facts;
 }
@@ -51,7 +60,6 @@ class SimTarget final : public Target {
     NEFFLD_TRY(next_row());
     NEFFLD_ASSIGN(auto file, open());
     NEFFLD_ASSIGN(facts_, ask(std::move(file)));
-    facts_.clean = options_.clean_errors;
     facts_.in_process = true;
     facts_.kind = fmt::format("sim:v{}", facts_.architecture);
     return {};
