@@ -301,7 +301,8 @@ void add_copies(Rows& rows) {
   add(rows, "copies.scratchpad-limit-is-the-pool", scratchpad_limit, "06 4.5").needs = Needs::idle;
   add(rows, "copies.async-contexts", async_contexts, "06 4.6");
   add(rows, "copies.async-refusals", async_refusals, "06 4.6");
-  add(rows, "copies.async-limit", async_limit, "11 B.1");
+  add(rows, "copies.async-limit", async_limit, "11 B.1").safety =
+      Safety::intrusive;  // the refused copy has begun, and may still write when its chunk is free
   add(rows, "copies.program-windows", program_windows, "06 4.6, 11 B.2.10").safety =
       Safety::simulated;
   add(rows, "copies.program-hbm", program_hbm, "06 7.3").safety = Safety::simulated;

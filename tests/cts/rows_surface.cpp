@@ -178,7 +178,7 @@ void add_surface(Rows& rows) {
   add(rows, "surface.number-106-by-size", shared_106, "06 3");
   add(rows, "surface.driver-info-size-at-least-24", driver_info_sizes, "11 B.1");
   add(rows, "surface.chunk-info-size-only", chunk_info_sizes, "11 B.1").safety = Safety::intrusive;
-  add(rows, "surface.copy-sizes", copy_siblings, "06 3");
+  add(rows, "surface.copy-sizes", copy_siblings, "06 3").generations = {24, 27};
   add(rows, "surface.mark-values-are-exact", marks_exact, "06 2");
   add(rows, "surface.pod-sizes", pod_sizes, "06 3");
   add(rows, "surface.values-are-exact", exact_values, "06 2");
