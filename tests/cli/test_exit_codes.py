@@ -12,7 +12,61 @@ from support import (FILE, FORMAT, NEFFLD, RESOURCE, SENTENCE, UNSUPPORTED, USAG
                      read_bytes, run, sample, scratch, write_bytes)
 
 
+class OutputTest(CliTest):
+    def test_a_refused_dump_leaves_the_old_file(self):
+        image = os.path.join(scratch(), "old.elf")
+        write_bytes(image, b"old")
+        self.assertNotEqual(0, run("dump", os.path.join(scratch(), "absent.neff"), "-o", image).code)
+        self.assertNotEqual(0, run("dump", sample("vecadd-v3"), "-o", "/dev/null").code)
+        self.assertEqual(b"old", read_bytes(image))
+        self.assertEqual(0, run("dump", sample("vecadd-v3"), "-o", image).code)
+        self.assertEqual(b"\x7fELF", read_bytes(image)[:4])
+
+    def test_pack_writes_nothing_that_a_loader_refuses(self):
+        folder = os.path.join(scratch(), "empty-folder")
+        os.makedirs(folder, exist_ok=True)
+        target = os.path.join(scratch(), "refused.neff")
+        self.assertEqual(FORMAT, run("pack", folder, "-o", target).code)
+        write_bytes(os.path.join(folder, "neff.json"), b"{}")
+        self.assertEqual(UNSUPPORTED, run("pack", folder, "-o", target, "--features",
+                                          "0x8000000").code)
+        self.assertEqual(USAGE, run("pack", folder, "-o", target, "--features", "-1").code)
+        self.assertFalse(os.path.exists(target))
+
+    def test_unpack_checks_the_hash(self):
+        neff = Neff(sample("vecadd-v3"))
+        damaged = neff.save("bad-hash.neff")
+        data = bytearray(read_bytes(damaged))
+        data[0xAC] ^= 1
+        write_bytes(damaged, bytes(data))
+        folder = os.path.join(scratch(), "bad-hash")
+        self.assertEqual(FORMAT, run("unpack", damaged, folder).code)
+        self.assertEqual(0, run("unpack", damaged, folder, "--no-hash").code)
+
+
 class UsageTest(CliTest):
+    def test_options_that_would_be_ignored_are_refused(self):
+        file = sample("vecadd-v3")
+        for words, text in (
+                (("load", file, "--until", "plan", "--bind", "left=0x100000000"), "--bind"),
+                (("load", file, "--until", "plan", "--record", "never.trace"), "--record"),
+                (("load", file, "--dry-run", "--verify"), "--verify"),
+                (("inspect", file, "--report", "json", "--members"), "--members"),
+                (("load", file, "--bind", "left=1", "--bind", "left=2"), "twice"),
+                (("load", file, "--scratchpad-page-size", "17592186044928"), "page size")):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), USAGE, text)
+        self.assertEqual(USAGE, run("relocs", file, "--form", "var_adress").code)
+        self.assertEqual(USAGE, run("load", file, "--max-members", "-1").code)
+
+    def test_an_output_may_not_be_an_input(self):
+        file = os.path.join(scratch(), "both.neff")
+        write_bytes(file, read_bytes(sample("vecadd-v3")))
+        before = read_bytes(file)
+        self.assert_refused(run("dump", file, "-o", file), USAGE, "input")
+        self.assert_refused(run("load", file, "--record", file), USAGE, "input")
+        self.assertEqual(before, read_bytes(file))
+
     def test_words_the_parser_does_not_know(self):
         file = sample("vecadd-v3")
         for words in ((), ("nonsense",), ("load",), ("load", file, "--nonsense"),

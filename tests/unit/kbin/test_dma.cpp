@@ -255,6 +255,7 @@ TEST_CASE("a transpose needs tiles that fit both sides") {
       {edited("[1,1,128,64]", "[1,1,64,64]"), ".from_sizes", "the tile needs [256,64] first"},
       {edited("[1,1,128,64]", "[1,1,128,4294967295]"), ".from_sizes", "the tile needs"},
       {edited("_size\":4", "_size\":0"), ".transpose_element_size", "found 0"},
+      {edited("_size\":4", "_size\":65537"), ".transpose_element_size", "1 to 65536 bytes"},
       {edited("[512,64,2,1]", "[256,128,2,1]"), ".to_sizes", "the tile needs [512,64] first"},
       {edited("[512,64,2,1]", "[512,64,1,1]"), ".to_sizes", "equal numbers of tiles"},
       {edited("dimensions\":2", "dimensions\":1"), ".num_tiling_dimensions", "found 1"},

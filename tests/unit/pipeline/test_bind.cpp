@@ -165,3 +165,51 @@ TEST_CASE("bind fills pointers and tables that name inputs or outputs") {
   if (!bound) FAIL(to_sentence(bound.error()));
   CHECK(*bound > *unbound);
 }
+
+TEST_CASE("an address on memory of the loader's own is refused") {
+  Bench bench;
+  LoadedModel& model = load(bench, "vecadd-v3");
+  IoMap io = io_addresses(model.parsed);
+  io.begin()->second = model.allocations.front().pa + 64;
+  const auto refused = bench.session->bind(model, io);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error_class == ErrorClass::usage);
+  CHECK(refused.error().text.find(model.allocations.front().owner) != std::string::npos);
+  CHECK(bench.session->bind(model, io_addresses(model.parsed)));
+}
+
+TEST_CASE("a model that was only staged cannot be bound") {
+  Bench bench;
+  LoadOptions options;
+  options.until = Stage::stage;
+  LoadedModel& model = load(bench, "vecadd-v3", options);
+  const std::uint64_t calls = bench.script->calls;
+  REQUIRE_FALSE(bench.session->bind(model, io_addresses(model.parsed)));
+  CHECK(bench.script->calls == calls);
+}
+
+TEST_CASE("a bind on cores nobody owns any more programs all queues and claims the cores") {
+  Bench bench;
+  LoadedModel& owner = load(bench, "cast-v3");
+  LoadedModel& model = load(bench, "many-queues-v3");
+  REQUIRE_FALSE(model.queues_initialised);
+  REQUIRE(bench.session->unload(owner));
+  REQUIRE(bench.session->bind(model, io_addresses(model.parsed)));
+  CHECK(model.queues_initialised);
+  for_each_half(model, [&](const Half& half) {
+    CHECK(queue_state(bench, half).base_addr == model.addresses.sections[half.request]);
+  });
+  CHECK_FALSE(load(bench, "cast-v3").queues_initialised);
+}
+
+TEST_CASE("a bind leaves the queues of another owner alone") {
+  Bench bench;
+  LoadedModel& owner = load(bench, "vecadd-v3");
+  LoadedModel& model = load(bench, "many-queues-v3");
+  REQUIRE(bench.session->bind(model, io_addresses(model.parsed)));
+  CHECK_FALSE(model.queues_initialised);
+  REQUIRE(bench.session->bind(owner, io_addresses(owner.parsed, 0x200000000)));
+  for_each_half(owner, [&](const Half& half) {
+    CHECK(queue_state(bench, half).base_addr == owner.addresses.sections[half.request]);
+  });
+}

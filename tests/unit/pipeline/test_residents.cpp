@@ -145,3 +145,13 @@ TEST_CASE("allocation numbers ascend over all models of a session") {
     for (const AllocationInfo& info : load(bench, name).allocations) CHECK(info.seq == next++);
   }
 }
+
+TEST_CASE("pages of two sizes never mix on a core") {
+  Bench bench(2);
+  load(bench, "virtual-overlap-v2");
+  LoadOptions other;
+  other.scratchpad_page_bytes = 1ull << 30;
+  const auto refused = bench.session->load(parsed("virtual-overlap-v2"), other);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error_class == ErrorClass::usage);
+}
