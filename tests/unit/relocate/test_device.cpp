@@ -26,7 +26,7 @@ struct Rig {
 /// Programs whose requests are the steps of the example: no exec queues, they are there already.
 PlanOptions with_exec_queues() {
   PlanOptions options;
-  options.cores.assign(8, CoreState{true, 0});
+  options.cores.assign(8, CoreState{true, 0, 0});
   return options;
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("the allocation order of a v3 model on two cores") {
 
   // A later load on the same cores starts with its own memory.
   PlanOptions options;
-  options.cores = {{true, 1}, {true, 0}};
+  options.cores = {{true, 1, 512ull << 20}, {true, 0, 0}};
   const auto later = outline(planned(model.parsed.kbins, options));
   CHECK(later == std::vector(expected.begin() + 7, expected.end()));
 }

@@ -172,7 +172,7 @@ TEST_CASE("pages a core already has are reused, only the missing ones are reques
   Program program(Arch::v3);
   program.scratch("v", 4096, 3 * page);
   PlanOptions options;
-  options.cores = {{true, 2}};
+  options.cores = {{true, 2, page}};
   const Outcome outcome = plan_of(program, options);
   std::vector<std::string> pages;
   for (const Request& request : outcome.plan.requests) {
@@ -184,7 +184,7 @@ TEST_CASE("pages a core already has are reused, only the missing ones are reques
     CHECK(request.category == MemCategory::scratchpad);
   }
   CHECK(pages == std::vector<std::string>{"scratchpad page 2", "scratchpad page 3"});
-  options.cores = {{true, 9}};
+  options.cores = {{true, 9, page}};
   CHECK(plan_of(program, options).plan.requests.front().kind != SectionKind::scratchpad_page);
 }
 
