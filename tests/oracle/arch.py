@@ -27,6 +27,13 @@ class Arch:
     dma_engine_stride: int
     strong_order: bool       # SOW on RX instead of DMB on TX (decision 31)
     dve_tables: tuple        # (owner suffix, JSON key, bytes, window offset), copy order
+    partition_limits: tuple  # usable SBUF bytes of a partition: without, with the reservation
+    reservation_required: bool
+    collective_trigger: int  # TOP_SP 0 host trigger (05 U)
+    cores_per_logical: int   # default logical core size (spec 03 s8)
+
+    def partition_bytes(self, reserved):
+        return self.partition_limits[reserved]
 
     def hbm_of_core(self, core):
         return core // self.cores_per_hbm
@@ -66,6 +73,10 @@ V2 = Arch(
     dve_tables=(("opcode", "opcode_table", 0x800, 0x2B86000),
                 ("control", "control_table", 0x800, 0x2B80000),
                 ("datapath", "datapath_table", 0x2000, 0x2B82000)),
+    partition_limits=(0x30000, 0x30000),
+    reservation_required=False,
+    collective_trigger=0xFFFD0000000 + 0x60848,
+    cores_per_logical=1,
 )
 
 V3 = Arch(
@@ -83,6 +94,10 @@ V3 = Arch(
                 ("control fast", "control_fast_table", 0x1000, 0x2B80000),
                 ("control slow", "control_slow_table", 0x1000, 0x2B81000),
                 ("datapath", "datapath_table", 0x4000, 0x2B82000)),
+    partition_limits=(0x38000, 229368),
+    reservation_required=True,
+    collective_trigger=0x8280000000 + 0x615A0,
+    cores_per_logical=2,
 )
 
 PARAM_RAM_OFFSET = 0x2B87000

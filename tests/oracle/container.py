@@ -16,6 +16,14 @@ class NeffError(Exception):
     """The file cannot be understood by this checker; the text says what was found."""
 
 
+class Refused(NeffError):
+    """A file every loader must refuse; `engine` and `slot` say where, when it is a record."""
+
+    def __init__(self, text, engine=None, slot=None):
+        super().__init__(text if engine is None else f"{engine} slot {slot}: {text}")
+        self.engine, self.slot = engine, slot
+
+
 @dataclass
 class Header:
     pkg_version: int

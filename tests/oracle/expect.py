@@ -1,152 +1,159 @@
 # SPDX-License-Identifier: MIT
-"""Expected contents of every allocation, from the NEFF and a table of addresses."""
+"""Expected contents of every allocation of one planned model."""
 
 import struct
 from dataclasses import dataclass
 
 from arch import ACT_LOAD_EVENT, ACT_WINDOWS, DVE_LOAD_EVENT, ENGINES, PARAM_RAM_OFFSET
-from instructions import Translator
+from layout import IO_KINDS
+from operands import Variables
+from plan import ring_owner
 from rings import RingSet, linear_ring_descriptors, template_pointer
 from tables import SIGNAL_OFFSET, act_buffers, constant_block, dve_buffers, param_ram
+from translate import Translator
 
 
 @dataclass
 class Content:
     group: str
-    core: int
+    index: int               # subgraph of the model
     owner: str
     data: bytes
     unit: int = 1            # 16 = descriptors, 64 = instruction slots
 
 
 class Expectation:
-    """`address(core, owner)` gives the place of an allocation; `places` those of variables."""
+    """`contents` by allocation; whatever an allocation holds beyond its content is zero."""
 
-    def __init__(self, plan, address, places):
-        self.plan, self.arch, self.address, self.places = plan, plan.arch, address, places
-        self.contents = []
+    def __init__(self, plan):
+        self.plan, self.arch = plan, plan.arch
+        self.contents = {}   # allocation seq -> Content
         self.images = []     # per subgraph {engine: Image}
         self.vrings = {}     # host vring file name -> bytes
-        for core, subgraph in enumerate(plan.model.subgraphs):
-            self._subgraph(core, subgraph)
+        for index, subgraph in enumerate(plan.model.subgraphs):
+            self._subgraph(index, subgraph)
 
-    def add(self, group, core, owner, data, unit=1):
-        self.contents.append(Content(group, core, owner, data, unit))
+    def add(self, group, index, owner, data, unit=1):
+        entry = self.plan.by_owner[index, owner]
+        self.contents[entry.seq] = Content(group, index, owner, data, unit)
 
-    def _subgraph(self, core, subgraph):
-        signal = self.address(core, "constant block") + SIGNAL_OFFSET
+    def _subgraph(self, index, subgraph):
+        signal = self.plan.address(index, "constant block") + SIGNAL_OFFSET
         for variable in subgraph.variables:
             if variable.kind == "file":
-                self.add("weights", core, f"variable {variable.name}", variable.payload)
-        self.add("constant blocks", core, "constant block", constant_block())
-        self._pointer_cells(core, subgraph)
-        self._tables(core, subgraph)
-        self._act(core, subgraph, signal)
-        self._dve(core, subgraph, signal)
-        self._instructions(core, subgraph)
-        self._rings(core, subgraph, signal)
+                self.add("weights", index, f"variable {variable.name}", variable.payload)
+        self.add("constant blocks", index, "constant block", constant_block())
+        self._pointer_cells(index, subgraph)
+        self._tables(index, subgraph)
+        self._act(index, subgraph, signal)
+        self._dve(index, subgraph, signal)
+        self._instructions(index, subgraph)
+        self._rings(index, subgraph, signal)
 
-    def _cell(self, core, var_id):
+    def _cell(self, index, var_id):
         """An address cell: 0 while the variable is not placed (spec 03 R2, R3)."""
-        return struct.pack("<Q", self.places[core].get(var_id, 0))
+        return struct.pack("<Q", self.plan.places[index].get(var_id, 0))
 
-    def _pointer_cells(self, core, subgraph):
+    def _pointer_cells(self, index, subgraph):
         cells = [variable for variable in subgraph.variables if variable.kind == "pointer"]
         if cells:
-            self.add("pointer cells", core, "pointer cells",
-                     b"".join(self._cell(core, variable.referenced) for variable in cells))
+            self.add("pointer cells", index, "pointer cells",
+                     b"".join(self._cell(index, variable.referenced) for variable in cells))
 
-    def _tables(self, core, subgraph):
+    def _tables(self, index, subgraph):
         for variable in subgraph.variables:
-            if variable.kind == "dge-table":
-                self.add("dge tables", core, f"table {variable.name}",
-                         b"".join(self._cell(core, member) for member in variable.members))
+            if variable.kind == "dge-table" and variable.members:
+                self.add("dge tables", index, f"table {variable.name}",
+                         b"".join(self._cell(index, member) for member in variable.members))
 
-    def _act(self, core, subgraph, signal):
+    def _act(self, index, subgraph, signal):
         buffers = act_buffers(subgraph.act_sets)
         for owner, data in buffers:
-            self.add("act tables", core, owner, data)
-        targets = [self.arch.local(core, window) for window in ACT_WINDOWS]
-        self._copy_ring(core, "act", buffers, targets, signal, ACT_LOAD_EVENT)
+            self.add("act tables", index, owner, data)
+        targets = [self.arch.local(self.plan.cores[index], window) for window in ACT_WINDOWS]
+        self._copy_ring(index, "act", buffers, targets, signal, ACT_LOAD_EVENT)
 
-    def _dve(self, core, subgraph, signal):
+    def _dve(self, index, subgraph, signal):
         tables = dve_buffers(subgraph.dve_tables, self.arch)
         if tables:
             tables.append(("dve param ram", param_ram(), PARAM_RAM_OFFSET))
         for owner, data, _ in tables:
-            self.add("dve tables", core, owner, data)
+            self.add("dve tables", index, owner, data)
+        core = self.plan.cores[index]
         targets = [self.arch.local(core, window) for _, _, window in tables]
-        self._copy_ring(core, "dve", [(owner, data) for owner, data, _ in tables], targets,
+        self._copy_ring(index, "dve", [(owner, data) for owner, data, _ in tables], targets,
                         signal, DVE_LOAD_EVENT)
 
-    def _copy_ring(self, core, name, buffers, targets, signal, event):
+    def _copy_ring(self, index, name, buffers, targets, signal, event):
         if not buffers:
             return
+        core = self.plan.cores[index]
         ring = RingSet(1, self.arch, core, signal)
         for (owner, data), target in zip(buffers, targets):
-            ring.append_copy(0, self.address(core, owner), target, len(data))
+            ring.append_copy(0, self.plan.address(index, owner), target, len(data))
         ring.append_poke(0, self.arch.event(core, event))
         for side in ("tx", "rx"):
-            self._ring(f"{name} ring", core, f"{name} {side} ring", ring.half(0, side))
+            self.add(f"{name} ring", index, f"{name} {side} ring", padded(ring.half(0, side)), 16)
 
-    def _ring(self, group, core, owner, half):
-        """A ring: used descriptors, then zeros up to the allocated count."""
-        size = 16 * linear_ring_descriptors(len(half) // 16)
-        self.add(group, core, owner, half.ljust(size, b"\0"), 16)
-
-    def _instructions(self, core, subgraph):
-        layout = self.plan.layouts[core]
+    def _instructions(self, index, subgraph):
+        layout = self.plan.layouts[index]
         counts = {name: iter(values) for name, values in layout.counts.items()}
-        translator = Translator(self.arch, core, subgraph.queue_sets, self.places[core], counts)
+        variables = Variables(subgraph, self.plan.places[index])
         images = {}
         for engine in ENGINES:
-            images[engine] = translator.image(engine, subgraph.streams[engine])
-            self.add("instructions", core, f"instructions {engine}", bytes(images[engine].data),
-                     64)
+            translator = Translator(self.arch, self.plan.cores[index], layout.streams[engine],
+                                    variables, counts)
+            owner = f"instructions {engine}"
+            images[engine] = translator.image(self.plan.address(index, owner))
+            self.add("instructions", index, owner, bytes(images[engine].data), 64)
         self.images.append(images)
 
-    def _rings(self, core, subgraph, signal):
-        layout = self.plan.layouts[core]
+    def _rings(self, index, subgraph, signal):
+        layout = self.plan.layouts[index]
         for queue_set in subgraph.queue_sets:
-            if queue_set.dynamic or not layout.sequence[queue_set.name]:
-                continue
-            if queue_set.name not in layout.templates:
-                bases = self._bases(core, subgraph)
-                ring = self._authored(core, subgraph, queue_set, signal, bases)
-                self._add_rings("static rings", core, queue_set, ring)
-                continue
-            bases = self._bases(core, subgraph, template=True)
-            self._add_vrings(core, subgraph, queue_set,
-                             self._authored(core, subgraph, queue_set, signal, bases))
-            if self.plan.io is not None:
-                bases = self._bases(core, subgraph)
-                ring = self._authored(core, subgraph, queue_set, signal, bases)
-                self._add_rings("bound rings", core, queue_set, ring)
+            for instance in queue_set.instances:
+                if layout.sequence[instance.name]:
+                    self._instance(index, subgraph, queue_set, instance, signal)
 
-    def _bases(self, core, subgraph, template=False):
-        bases = {}
-        for variable in subgraph.variables:
-            if template and variable.kind in ("input", "output"):
-                bases[variable.name] = template_pointer(variable.var_id)
-            elif variable.var_id in self.places[core]:
-                bases[variable.name] = self.places[core][variable.var_id]
-        return bases
-
-    def _authored(self, core, subgraph, queue_set, signal, bases):
-        ring = RingSet(queue_set.num_queues, self.arch, core, signal)
-        for block in self.plan.layouts[core].sequence[queue_set.name]:
-            ring.append_block(block, bases)
-        return ring
-
-    def _add_rings(self, group, core, queue_set, ring):
+    def _instance(self, index, subgraph, queue_set, instance, signal):
+        template = queue_set.name in self.plan.layouts[index].templates
+        if template:
+            ring = self._authored(index, queue_set, instance, signal,
+                                  self._bases(index, subgraph, template=True))
+            self._add_vrings(subgraph, queue_set, instance, ring)
+            if self.plan.io is None:
+                return
+        ring = self._authored(index, queue_set, instance, signal, self._bases(index, subgraph))
+        group = "bound rings" if template else "static rings"
         for k in range(queue_set.num_queues):
             for side in ("tx", "rx"):
                 half = ring.half(k, side)
                 if half:
-                    self._ring(group, core, f"ring {queue_set.name}.0.{k} {side}", half)
+                    self.add(group, index, ring_owner(queue_set, instance, k, side), padded(half),
+                             16)
 
-    def _add_vrings(self, core, subgraph, queue_set, ring):
+    def _bases(self, index, subgraph, template=False):
+        bases = {}
+        for variable in subgraph.variables:
+            if template and variable.kind in IO_KINDS:
+                bases[variable.name] = template_pointer(variable.var_id)
+            elif variable.var_id in self.plan.places[index]:
+                bases[variable.name] = self.plan.places[index][variable.var_id]
+        return bases
+
+    def _authored(self, index, queue_set, instance, signal, bases):
+        ring = RingSet(queue_set.num_queues, self.arch, self.plan.cores[index], signal)
+        for block in self.plan.layouts[index].sequence[instance.name]:
+            ring.append_block(block, bases)
+        return ring
+
+    def _add_vrings(self, subgraph, queue_set, instance, ring):
         for k in range(queue_set.num_queues):
             for side in ("tx", "rx"):
-                name = f"{subgraph.name}.{queue_set.name}.0.{k}.{side}.bin"
+                name = f"{subgraph.name}.{queue_set.name}.{instance.index}.{k}.{side}.bin"
                 self.vrings[name] = ring.half(k, side)
+
+
+def padded(half):
+    """A ring: used descriptors, then zeros up to the allocated count."""
+    return half.ljust(16 * linear_ring_descriptors(len(half) // 16), b"\0")

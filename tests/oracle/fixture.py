@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Small generated NEFFs and a writer of device images, for the self-test only."""
 
-import gzip
-import hashlib
-import io
 import json
 import struct
-import tarfile
 
 from arch import ENGINES
-from instructions import DIRECT_2D, LABEL, TENSOR_LOAD, TRIGGER, record
+from corpus import container
+from corpus.program import ENGINE_FILES, npy
+from opcodes import DIRECT_2D, LABEL, TENSOR_LOAD, TRIGGER
+from records import record
 from rings import linear_ring_descriptors
 from summary import container_summary, subgraph_summary
 
-ENGINE_FILES = {"pe": "PE", "act": "Activation", "pool": "Pool", "dve": "DVE", "sp": "SP"}
 PROFILE_KEYS = (
     "func_id symmetry_point sym_invert_sign_point symmetry_opt_en symmetry_opt_use_neg_region "
     "imm_bias exp_offset pwl_control_base_pos pwl_control_base_neg small_pos_signal_exp_threshold "
@@ -46,11 +44,6 @@ def tensor_load(var_id, offset):
     slot[0x0C], slot[0x0E], slot[0x0F] = 9, 1, 1
     struct.pack_into("<II", slot, 0x10, var_id, offset)
     return bytes(slot)
-
-
-def npy(payload):
-    text = b"{'descr': '|u1'}".ljust(117) + b"\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + payload
 
 
 def copy(source, target, sizes, from_steps, to_steps, **extra):
@@ -170,28 +163,12 @@ def neff_bytes(target, subgraphs):
             {"name": name, "definition": f"{name}/def.json"} for name in names]}).encode()}
     for name in names:
         members.update(subgraph_members(name, target == "cayman"))
-    archive = io.BytesIO()
-    with tarfile.open(fileobj=archive, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, data in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(data)
-            tar.addfile(entry, io.BytesIO(data))
-    payload = gzip.compress(archive.getvalue(), mtime=0)
-    payload += bytes(-len(payload) % 10240)
-    header = bytearray(1024)
-    struct.pack_into("<5Q", header, 0, 2, 1024, len(payload), 2, 0)
-    header[0xAC:0xBC] = hashlib.md5(payload).digest()
-    header[0xCC:0xDC] = bytes(range(16))
-    header[0xDC:0xE4] = b"fixture\0"
-    return bytes(header) + payload
+    return container.neff(members, "fixture", bytes(range(16)), 1 if target == "sunda" else 2)
 
 
 def write_image(path, plan, contents, note):
-    """An ELF64 core file whose segments hold `contents` and 0xEE where nothing is defined."""
-    segments = {(entry.core, entry.owner): bytearray(b"\xEE") * min(entry.size, 1 << 20)
-                for entry in plan.allocations}
-    for content in contents:
-        segments[content.core, content.owner][:len(content.data)] = content.data
+    """An ELF64 core file whose segments hold `contents` ({seq: Content}) and zeros."""
+    segments = {seq: content.data for seq, content in contents.items()}
     text = json.dumps(note).encode()
     text += bytes(-len(text) % 4)
     notes = struct.pack("<III", 7, len(text), 1) + b"neffld\0\0" + text
@@ -201,7 +178,7 @@ def write_image(path, plan, contents, note):
     body, at = [notes], at + len(notes)
     for entry in plan.allocations:
         headers += struct.pack("<IIQQQQQQ", 1, 6, at, 0, entry.pa, entry.size, entry.size, 4096)
-        body.append((at, segments[entry.core, entry.owner]))
+        body.append((at, segments.get(entry.seq, b"")))
         at += entry.size
     elf = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack(
         "<HHIQQQIHHHHHH", 4, 0, 1, 0, 64, 0, 0, 64, 56, count, 64, 0, 0)
@@ -218,27 +195,27 @@ def report(neff, plan):
     model, subgraphs = plan.model, []
     for core, subgraph in enumerate(model.subgraphs):
         layout, entry = plan.layouts[core], subgraph_summary(subgraph, plan.layouts[core])
-        places = {(a.core, a.owner): hex(a.pa) for a in plan.allocations}
+        places = {a.owner: hex(a.pa) for (index, _), a in plan.by_owner.items() if index == core}
         entry.update(core=core, hbm=plan.arch.hbm_of_core(core), rings=[])
         for variable, record_ in zip(subgraph.variables, entry["variables"]):
             place = plan.places[core].get(variable.var_id)
             record_.update(pa=None if place is None else hex(place), size=variable.size)
         for record_ in entry["instructions"]:
-            record_.update(pa=places[core, f"instructions {record_['engine']}"],
-                           slots_out=layout.image_slots[record_["engine"]])
+            record_.update(pa=places[f"instructions {record_['engine']}"],
+                           slots_out=layout.streams[record_["engine"]].image_slots)
         for name, used in layout.used.items():
             for k, count in enumerate(used):
                 for side in ("tx", "rx"):
                     entry["rings"].append({
                         "queue": name, "instance": 0, "k": k, "side": side, "used": count,
                         "allocated": linear_ring_descriptors(count),
-                        "pa": places.get((core, f"ring {name}.0.{k} {side}"))})
+                        "pa": places.get(f"ring {name}.0.{k} {side}")})
         tables = len(plan.arch.dve_tables) + 1
         for queue, name, used in (("qActTable", "act", 5), ("qDveTable", "dve", tables + 1)):
-            for side in ("tx", "rx") if (core, f"{name} tx ring") in places else ():
+            for side in ("tx", "rx") if f"{name} tx ring" in places else ():
                 entry["rings"].append({"queue": queue, "instance": 0, "k": 0, "side": side,
                                        "used": used, "allocated": 64,
-                                       "pa": places[core, f"{name} {side} ring"]})
+                                       "pa": places[f"{name} {side} ring"]})
         subgraphs.append(entry)
     allocations = [{**vars(a), "pa": hex(a.pa)} for a in plan.allocations]
     container = {**container_summary(neff), "hash": neff.hash_form}

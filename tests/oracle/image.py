@@ -2,6 +2,7 @@
 """Reader of the device image: an ELF64 core file, one PT_LOAD per allocation."""
 
 import mmap
+import os
 import struct
 from dataclasses import dataclass
 
@@ -24,8 +25,8 @@ class Segment:
 
 class DeviceImage:
     def __init__(self, path):
-        with open(path, "rb") as stream:
-            self.data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        self.file = open(path, "rb")
+        self.data = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
         if self.data[:6] != b"\x7fELF\x02\x01" or len(self.data) < 64:
             raise ImageError(f"{path} is not a little-endian ELF64 file")
         if struct.unpack_from("<H", self.data, 16)[0] != ET_CORE:
@@ -52,6 +53,19 @@ class DeviceImage:
         """Bytes of one PT_LOAD; short when the range leaves it."""
         start = load.offset + offset
         return self.data[start:min(start + size, load.offset + load.filesz)]
+
+    def data_ranges(self, load, start):
+        """[(first, last)] offsets in one PT_LOAD from `start` on that are not holes of the file."""
+        at, end = load.offset + start, load.offset + load.filesz
+        while at < end:
+            try:
+                first = os.lseek(self.file.fileno(), at, os.SEEK_DATA)
+            except OSError:          # no data behind `at`
+                return
+            if first >= end:
+                return
+            at = min(os.lseek(self.file.fileno(), first, os.SEEK_HOLE), end)
+            yield first - load.offset, at - load.offset
 
     def notes(self):
         """[(owner, type, descriptor bytes)] of all PT_NOTE segments."""

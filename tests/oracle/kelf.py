@@ -5,10 +5,13 @@ import json
 import struct
 from dataclasses import dataclass, field
 
-from arch import ENGINES
-from container import NeffError
+from arch import ENGINES, STATE_BUFFER_BYTES
+from container import NeffError, Refused
 
 NPY_MAGIC = b"\x93NUMPY"
+INDIRECT = "indirect_memcpy"
+KINDS = ("state-buffer", "file", "tmp-buf", "input", "output", "pointer", "virtual", "list",
+         "dge-table", "remote")
 
 
 @dataclass
@@ -23,6 +26,7 @@ class Variable:
     backing_buf: str = ""
     members: tuple = ()
     referenced: int = 0
+    remote: tuple = ()       # (subgraph index, var_id) once resolved
 
 
 @dataclass
@@ -44,11 +48,21 @@ class Descriptor:
 @dataclass
 class Block:
     block_id: int
-    queue: str
+    queue: str               # name of the ring instance
     semaphore: int
     event: int
     remote_semaphores: tuple
     descriptors: list
+    function: str = ""
+
+
+@dataclass
+class Instance:
+    """One content of a queue set's rings; `blocks` by (function name, block id)."""
+
+    name: str
+    index: int
+    blocks: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -59,11 +73,16 @@ class QueueSet:
     num_queues: int
     semaphores: tuple
     queue_id: int = None     # rank among the sets that own rings; None for dynamic ones
-    blocks: dict = field(default_factory=dict)
+    instances: list = field(default_factory=list)
+    indirect: bool = False
 
     @property
     def dynamic(self):
         return self.kind == "dynamic"
+
+    @property
+    def blocks(self):
+        return [block for instance in self.instances for block in instance.blocks.values()]
 
 
 @dataclass
@@ -74,6 +93,7 @@ class Subgraph:
     streams: dict            # engine -> bytes
     act_sets: list           # [(bucket bytes, control bytes, [profile dict])]
     dve_tables: dict         # JSON key -> bytes, empty when the engine file names none
+    carve_outs: list = None  # None: the key is absent
 
     def by_name(self, name):
         return self.names[name]
@@ -110,18 +130,22 @@ def npy_payload(name, blob):
     if not name.endswith(".npy"):
         return blob
     if blob[:7] != NPY_MAGIC + b"\x01":
-        raise NeffError(f"{name} is not an npy version 1 file")
+        raise Refused(f"{name} is not an npy version 1 file")
     return blob[10 + struct.unpack_from("<H", blob, 8)[0]:]
 
 
 def parse_variable(name, entry, reader):
     variable = Variable(name, entry["type"], entry["var_id"], entry.get("size", 0),
                         entry.get("alignment", 0))
+    if variable.kind not in KINDS:
+        raise Refused(f"variable {name} has unknown type {variable.kind}")
     if variable.kind == "state-buffer":
-        variable.size = 0x2000000
+        variable.size = STATE_BUFFER_BYTES
     elif variable.kind == "file":
         variable.payload = npy_payload(entry["file_name"], reader.blob(entry["file_name"]))
         variable.size = len(variable.payload)
+        if entry.get("size", variable.size) != variable.size:
+            raise Refused(f"variable {name}: size differs from its payload's (02 s16.5)")
     elif variable.kind == "virtual":
         variable.backing_offset = entry["backing_variable_off"]
         variable.backing_buf = entry.get("backing_buf", "")
@@ -130,8 +154,6 @@ def parse_variable(name, entry, reader):
         variable.size = 8 * len(variable.members)
     elif variable.kind == "pointer":
         variable.referenced = entry["referenced_var_id"]
-    elif variable.kind not in ("tmp-buf", "input", "output", "remote"):
-        raise NeffError(f"variable {name} has unknown type {variable.kind}")
     return variable
 
 
@@ -139,7 +161,7 @@ def parse_variables(entries, reader):
     variables = [parse_variable(name, entry, reader) for name, entry in entries.items()]
     variables.sort(key=lambda variable: variable.var_id)
     if [variable.var_id for variable in variables] != list(range(len(variables))):
-        raise NeffError("var_ids are not dense")
+        raise Refused("var_ids are not dense")
     return variables
 
 
@@ -148,16 +170,35 @@ def parse_queue_sets(entries):
     sets, rank = [], 0
     for name in sorted(entries):
         entry = entries[name]
-        if entry.get("queue_instances"):
-            raise NeffError(f"queue set {name}: queue instances are not modelled here")
+        if "semaphore" in entry and "semaphore_set" in entry:
+            raise Refused(f"queue set {name} has both semaphore and semaphore_set (02 s16.11)")
         single = [entry["semaphore"]] if "semaphore" in entry else []
         semaphores = entry.get("semaphore_set", single)
+        names = entry.get("queue_instances") or [name]
         queue_set = QueueSet(name, entry["type"], entry.get("owner", "pool"),
-                             entry.get("num_queues", 1), tuple(semaphores))
+                             entry.get("num_queues", 1), tuple(semaphores),
+                             instances=[Instance(text, i) for i, text in enumerate(names)],
+                             indirect=bool(entry.get(INDIRECT)))
         if not queue_set.dynamic:
             queue_set.queue_id, rank = rank, rank + 1
         sets.append(queue_set)
     return sets
+
+
+def access_pattern(entry, side):
+    """(offset, sizes, steps) of one side; the legacy key `size` is one run (02 s16.14)."""
+    sizes, steps = entry.get(f"{side}_sizes"), entry.get(f"{side}_steps")
+    if sizes is None and steps is None and "size" in entry:
+        sizes, steps = [entry["size"]], [1]
+    if not sizes or not steps or len(sizes) != len(steps):
+        raise Refused(f"{side}_sizes and {side}_steps are missing or of unequal length")
+    if len(sizes) > 4:
+        raise Refused(f"{side}_sizes has {len(sizes)} dimensions, 4 are allowed")
+    if 0 in sizes:
+        raise Refused("Size cannot be 0")
+    if steps[0] != 1:
+        raise Refused(f"{side}_steps[0] is {steps[0]}, only 1 is allowed (decision 32)")
+    return entry.get(f"{side}_off", 0), sizes, steps
 
 
 def parse_descriptor(entry):
@@ -165,35 +206,39 @@ def parse_descriptor(entry):
     if any(key.startswith("transpose_") for key in entry):  # decision 7
         op = "transpose"
     elif op not in ("copy", "cast"):
-        raise NeffError(f"dma operation {op} is not modelled here")
-    for side in ("from", "to"):
-        if entry[f"{side}_steps"][0] != 1:
-            raise NeffError(f"{side}_steps[0] is {entry[f'{side}_steps'][0]}, only 1 is allowed")
-    return Descriptor(op, entry["from"], entry["to"], entry.get("from_off", 0),
-                      entry.get("to_off", 0), entry["from_sizes"], entry["to_sizes"],
-                      entry["from_steps"], entry["to_steps"], entry.get("from_dtype", "uint8"),
+        raise Refused(f"dma operation {op} has no known encoding (04 s13 rule 19)")
+    source, target = access_pattern(entry, "from"), access_pattern(entry, "to")
+    return Descriptor(op, entry["from"], entry["to"], source[0], target[0], source[1], target[1],
+                      source[2], target[2], entry.get("from_dtype", "uint8"),
                       entry.get("to_dtype", "uint8"), entry.get("transpose_element_size", 0))
 
 
-def parse_block(entry, queue_set):
-    if entry.get("function_start"):
-        raise NeffError("dma blocks of functions are not modelled here")
+def parse_block(entry, queue_set, instance, function):
     semaphore = entry.get("semaphore")
     if semaphore is None and queue_set.semaphores:
         semaphore = queue_set.semaphores[entry["id"] % len(queue_set.semaphores)]
-    return Block(entry["id"], queue_set.name, semaphore, entry.get("event"),
+    return Block(entry["id"], instance.name, semaphore, entry.get("event"),
                  tuple(entry.get("remote_semaphores", ())),
-                 [parse_descriptor(desc) for desc in entry["desc"]])
+                 [parse_descriptor(desc) for desc in entry["desc"]], function)
 
 
 def parse_blocks(entries, queue_sets):
-    by_name = {queue_set.name: queue_set for queue_set in queue_sets}
+    """Adds the blocks of one file; `function_start` lasts per queue set (02 s16.13)."""
+    instances = {instance.name: (queue_set, instance) for queue_set in queue_sets
+                 for instance in queue_set.instances}
+    functions = {}
     for entry in entries:
-        queue_set = by_name[entry.get("instance_name") or entry["queue"]]
-        block = parse_block(entry, queue_set)
-        if block.block_id in queue_set.blocks:
-            raise NeffError(f"queue {queue_set.name}: block {block.block_id} is listed twice")
-        queue_set.blocks[block.block_id] = block
+        name = entry.get("instance_name") or entry["queue"]
+        if name not in instances:
+            raise Refused(f"dma block {entry['id']} names unknown queue {name}")
+        queue_set, instance = instances[name]
+        functions[queue_set.name] = entry.get("function_start") or \
+            functions.get(queue_set.name, "")
+        block = parse_block(entry, queue_set, instance, functions[queue_set.name])
+        key = (block.function, block.block_id)
+        if key in instance.blocks:
+            raise Refused(f"queue {name}: block {block.block_id} is listed twice")
+        instance.blocks[key] = block
 
 
 def parse_act_sets(engine, reader):
@@ -221,7 +266,7 @@ def parse_subgraph(name, definition_path, members):
         for tables in entry.get("dve_tables", [])[:1]:
             dve_tables = {key: reader.blob(file_name) for key, file_name in tables.items()}
     return Subgraph(name, parse_variables(definition["var"], reader), queue_sets, streams,
-                    act_sets, dve_tables)
+                    act_sets, dve_tables, definition.get("runtime_statebuffer_reservation"))
 
 
 def kelf_member(members):

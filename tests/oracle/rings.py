@@ -5,7 +5,7 @@ from array import array
 from dataclasses import dataclass
 from itertools import product
 
-from container import NeffError
+from container import Refused
 
 MAX_RUN = 65536
 RING_ID = 1 << 24
@@ -66,7 +66,7 @@ def transpose_offsets(desc):
     size = desc.element_size
     columns, rows = desc.from_sizes[0] // size, desc.from_sizes[1]
     if desc.to_sizes[0] != rows * size or desc.to_sizes[1] != columns:
-        raise NeffError(f"transpose {desc.from_sizes} -> {desc.to_sizes} is inconsistent")
+        raise Refused(f"transpose {desc.from_sizes} -> {desc.to_sizes} is inconsistent")
     outer = [range(n) for n in reversed(desc.from_sizes[2:])]
     source, target = [], []
     for index in product(*outer):
@@ -101,7 +101,7 @@ def cast_pieces(desc):
     wide = DTYPE_BYTES[DTYPE_CODES[desc.to_dtype]]
     count = desc.from_sizes[0] // narrow
     if count * narrow != desc.from_sizes[0] or count * wide != desc.to_sizes[0]:
-        raise NeffError("cast sides have different element counts")
+        raise Refused("cast sides have different element counts")
     step = MAX_RUN // max(narrow, wide)
     return [(at * narrow, at * wide, min(step, count - at) * narrow, min(step, count - at) * wide)
             for at in range(0, count, step)]
@@ -113,10 +113,10 @@ def descriptor_pieces(desc):
         return copy_pieces(desc.element_size)
     if desc.op == "cast":
         if desc.from_sizes[1:] != desc.to_sizes[1:]:
-            raise NeffError("cast sides have different shapes")
+            raise Refused("cast sides have different shapes")
         return cast_pieces(desc)
     if desc.from_sizes != desc.to_sizes:
-        raise NeffError(f"copy sizes differ: {desc.from_sizes} and {desc.to_sizes}")
+        raise Refused(f"copy sizes differ: {desc.from_sizes} and {desc.to_sizes}")
     return copy_pieces(desc.from_sizes[0])
 
 

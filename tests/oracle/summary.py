@@ -2,13 +2,14 @@
 """The part of the report that follows from the NEFF alone, in the report's own schema."""
 
 from arch import ENGINES, STATE_BUFFER_BYTES
-from instructions import SLOT, dge_summary
-from plan import arena_bytes
+from records import SLOT
 from rings import element_count, target_bytes
+from scratchpad import arena_bytes
+from translate import dge_summary
 
 
 def dma_summary(subgraph):
-    blocks = [block for queue_set in subgraph.queue_sets for block in queue_set.blocks.values()]
+    blocks = [block for queue_set in subgraph.queue_sets for block in queue_set.blocks]
     descs = [desc for block in blocks for desc in block.descriptors]
     return {"blocks": len(blocks), "descriptors": len(descs),
             "elements": sum(element_count(desc) for desc in descs if desc.op != "transpose"),

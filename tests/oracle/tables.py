@@ -4,7 +4,7 @@
 import struct
 
 from arch import PARAM_RAM_BYTES
-from container import NeffError
+from container import Refused
 
 PIECE_ALIGN = 64
 CONSTANT_BLOCK_BYTES = 64
@@ -69,6 +69,6 @@ def dve_buffers(dve_tables, arch):
     buffers = []
     for owner, key, size, window in arch.dve_tables if dve_tables else ():
         if len(dve_tables[key]) != size:
-            raise NeffError(f"{key} has {len(dve_tables[key])} bytes, {size} are needed")
+            raise Refused(f"{key} has {len(dve_tables[key])} bytes, {size} are needed")
         buffers.append((f"dve {owner}", dve_tables[key], window))
     return buffers
