@@ -2,6 +2,7 @@
 """Address-free facts of one subgraph: scanned streams, ring contents in order, descriptor counts."""
 
 from arch import ENGINES
+from container import Refused
 from rings import block_counts
 from scan import Stream
 
@@ -21,6 +22,8 @@ class Layout:
         for queue_set in subgraph.queue_sets:
             for instance in queue_set.instances:
                 self._instance(queue_set, instance)
+            if self._names_io(queue_set.blocks):
+                self._template(queue_set)
 
     def _instance(self, queue_set, instance):
         name = instance.name
@@ -29,8 +32,14 @@ class Layout:
         self.sequence[name] = blocks
         self.counts[name] = [block_counts(block, queue_set.num_queues) for block in blocks]
         self.used[name] = [sum(column) for column in zip(*self.counts[name])]
-        if self._names_io(blocks):
-            self.templates.add(queue_set.name)
+
+    def _template(self, queue_set):
+        """The descriptors of a ring instance are all that def.json lists, triggered or not
+        (decision 21, 02 s10.3)."""
+        self.templates.add(queue_set.name)
+        if len(queue_set.instances) > 1:
+            raise Refused(f"template queue set {queue_set.name} has "
+                          f"{len(queue_set.instances)} instances (04 s3)")
 
     def _names_io(self, blocks):
         names = self.subgraph.names

@@ -5,9 +5,10 @@ import struct
 from dataclasses import dataclass
 
 from container import Refused
+from queue_rules import check_partitions, extent
 
 MARKER_VARIABLE, MARKER_TABLE, MARKER_MASK = 0x10, 0x20, 0xFC
-MARKER_TABLE_BIT = 0x20
+MARKER_TABLE_BIT, OFFSET_IN_REGISTER = 0x20, 0x0C
 UNPLACED = ("input", "output", "list")
 NOT_IN_OPERANDS = ("list", "dge-table", "remote")
 D4_SIDES = ((0x10, 0x18, 0x20, 0x24), (0x28, 0x30, 0x38, 0x3C))
@@ -31,9 +32,9 @@ class Variables:
         self.variables, self.places = subgraph.variables, places
         self.state_buffers = [v.var_id for v in self.variables if v.kind == "state-buffer"]
 
-    def address(self, var_id, displacement, size):
-        """Address of `size` bytes at `displacement`; Refused texts carry no slot."""
-        self._check(self._find(var_id), displacement, size)
+    def address(self, var_id, displacement):
+        """Address of a byte of a variable; Refused texts carry no slot."""
+        self._check(self._find(var_id), displacement)
         if self.places is None:      # only checking
             return 0
         address = self.places[var_id] + displacement
@@ -41,16 +42,18 @@ class Variables:
             raise Refused(f"address {address:#x} has more than 56 bits")
         return address
 
-    def operand(self, var_id, displacement, size):
-        """The same for a PSEUDO_ADDR8: var_id 0 may mean the state buffer (spec 05 A3)."""
+    def named_by(self, var_id):
+        """The variable of a PSEUDO_ADDR8: var_id 0 may mean the state buffer (spec 05 A3)."""
         variable = self._find(var_id)
         if var_id == 0 and variable.kind != "state-buffer":
             if len(self.state_buffers) != 1:
                 raise Refused("var_id 0 and no single state buffer")
-            var_id = self.state_buffers[0]
-        elif variable.kind in NOT_IN_OPERANDS:
+            return self.variables[self.state_buffers[0]]
+        if variable.kind in NOT_IN_OPERANDS:
             raise Refused(f"the operand names the {variable.kind} {variable.name}")
-        return self.address(var_id, displacement, size)
+        if variable.kind in UNPLACED:
+            raise Refused(f"Variable {variable.name} is not staged in HBM")
+        return variable
 
     def _find(self, var_id):
         if var_id >= len(self.variables):
@@ -58,41 +61,62 @@ class Variables:
         return self.variables[var_id]
 
     @staticmethod
-    def _check(variable, displacement, size):
+    def _check(variable, displacement):
         if variable.kind in UNPLACED:
             raise Refused(f"Variable {variable.name} is not staged in HBM")
-        if displacement + size > variable.size:
+        if displacement >= variable.size:
             raise Refused(f"invalid offset in {variable.name}, {variable.size} < "
-                          f"({displacement} + {size})")
+                          f"({displacement} + 1)")
         if variable.kind == "pointer" and displacement:
             raise Refused(f"offset {displacement} into the pointer {variable.name}")
 
 
-def dge_extent(slot, side):
-    """(low, high) bytes one side of a D4 touches, relative to its operand."""
+def dge_pattern(slot, side):
+    """(sizes, steps) in the form of a static descriptor: the run, then the two dimensions."""
     _, steps, counts, run = side
-    step = struct.unpack_from("<2i", slot, steps)
-    count = struct.unpack_from("<2H", slot, counts)
-    length = struct.unpack_from("<H", slot, run)[0] or 65536
-    reach = [(n - 1) * s for n, s in zip(count, step)]
-    return sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + length
+    return ([struct.unpack_from("<H", slot, run)[0] or 65536, *struct.unpack_from("<2H", slot,
+                                                                                 counts)],
+            [1, *struct.unpack_from("<2i", slot, steps)])
 
 
-def resolve_dge(slot, side, variables, table_entries):
-    """The 8 operand bytes of one side of a D4 after relocation."""
+def check_dge(slot, side, variables, members, partition_bytes):
+    """One side of a D4: its operand and everything its transfer touches (decision 11)."""
     at = side[0]
     marker = slot[at + 7] & MARKER_MASK
     displacement, reference = struct.unpack_from("<II", slot, at)
     if marker & MARKER_TABLE_BIT:
-        if table_entries is not None and reference & 0xFFFF >= table_entries:
-            raise Refused(f"table index {reference & 0xFFFF} of {table_entries}")
-        return bytes(slot[at:at + 8])
-    if marker != MARKER_VARIABLE:
+        index = reference & 0xFFFF
+        if index >= len(members):
+            raise Refused(f"table index {index} of {len(members)}")
+        variable = variables.variables[members[index]]
+        if marker & OFFSET_IN_REGISTER:
+            return
+    elif marker == MARKER_VARIABLE:
+        variable = variables.named_by(reference & 0xFFFFFF)
+    else:
         raise Refused(f"operand marker {slot[at + 7]:#x} has no rule")
-    low, high = dge_extent(slot, side)
-    if displacement + low < 0:
-        raise Refused(f"the operand starts {-low} bytes before its offset {displacement}")
-    return struct.pack("<Q", variables.operand(reference & 0xFFFFFF, displacement, high))
+    sizes, steps = dge_pattern(slot, side)
+    if 0 in sizes:
+        raise Refused(f"operand {at:#x}: a count is 0")
+    if variable.kind == "state-buffer":
+        check_partitions(displacement, sizes, steps, partition_bytes, f"operand {at:#x}")
+        return
+    low, high = extent(displacement, sizes, steps)
+    if low < 0 or high > variable.size:
+        raise Refused(f"operand {at:#x} covers {low}..{high} of {variable.name}, which has "
+                      f"{variable.size} bytes")
+    if variable.kind == "pointer" and displacement:
+        raise Refused(f"offset {displacement} into the pointer {variable.name}")
+
+
+def resolve_dge(slot, side, variables):
+    """The 8 operand bytes of one side of a D4 after relocation."""
+    at = side[0]
+    displacement, reference = struct.unpack_from("<II", slot, at)
+    if slot[at + 7] & MARKER_TABLE_BIT:
+        return bytes(slot[at:at + 8])
+    variable = variables.named_by(reference & 0xFFFFFF)
+    return struct.pack("<Q", variables.places[variable.var_id] + displacement)
 
 
 def dge_operand(slot, side, slot_in, slot_out):

@@ -36,8 +36,10 @@ def check_queue_set(queue_set):
         raise Refused(f"dynamic {name} has static blocks (02 s16.12)")
 
 
-def check_block(subgraph, queue_set, block, partition_bytes):
+def check_block(subgraph, queue_set, block, partition_bytes, siblings):
     where = f"{block.queue} block {block.block_id}"
+    if block.remote_semaphores and not siblings:
+        raise Refused(f"{where}: remote semaphores without a sibling core")
     check_reserved([] if block.semaphore is None else [block.semaphore], where)
     check_reserved(block.remote_semaphores, where)
     if block.event is not None and queue_set.num_queues > 1:
@@ -130,4 +132,5 @@ def check_queues(model, arch):
         reserved = bool(subgraph.carve_outs)
         for queue_set in sets:
             for block in queue_set.blocks:
-                check_block(subgraph, queue_set, block, arch.partition_bytes(reserved))
+                check_block(subgraph, queue_set, block, arch.partition_bytes(reserved),
+                            len(model.subgraphs) > 1)

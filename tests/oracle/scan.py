@@ -6,17 +6,18 @@ import struct
 
 import opcodes as op
 from container import Refused
-from operands import D4_SIDES, Variables, resolve_dge
-from queue_rules import RESERVED_SEMAPHORES
+from operands import D4_SIDES, Variables, check_dge
+from queue_rules import RESERVED_SEMAPHORES, extent
 from records import (COMPARE_BRANCH, EVENT_SEMAPHORE, MODE_LABEL, MODE_RELATIVE, SLOT, WORD_LENGTH,
                      text_field)
+from rings import DTYPE_BYTES
 from sections import CALLEE_BYTES, NAME_BYTES, call_sites, slots_with, split
 from translate import EXIT_EXECUTION, SPECIAL, queue_name
 
 PREAMBLE_SLOTS, POSTAMBLE_SLOTS = 1, 2
 NO_ARGUMENTS = (0, 0xFFFFFFFF)
 SEMAPHORE_WAITS = set(range(1, 6))
-EVENT_UPDATES = {1, 2}
+SEMAPHORE_UPDATES = {*range(3, 11), *range(19, 27)}
 DTYPE_U64 = 1
 MAX_TENSOR_ELEMENTS = 32
 
@@ -96,8 +97,7 @@ class Stream:
     def _check_events(self, slot, wait_mode, wait, update_mode, update):
         if wait_mode in SEMAPHORE_WAITS and wait in RESERVED_SEMAPHORES:
             self.fail(slot, f"waits for the reserved semaphore {wait} (decision 39)")
-        if update_mode and update_mode & 0xF not in EVENT_UPDATES and \
-                update in RESERVED_SEMAPHORES:
+        if update_mode in SEMAPHORE_UPDATES and update in RESERVED_SEMAPHORES:
             self.fail(slot, f"updates the reserved semaphore {update} (decision 39)")
 
     def _scan(self, section):
@@ -139,14 +139,25 @@ class Stream:
         opcode, places = data[0], Variables(self.subgraph, None)
         if opcode == op.DIRECT_2D:
             self._dge(section, slot, data, places)
-        elif opcode in (op.TENSOR_LOAD, op.TENSOR_STORE, op.READ_VAR_ADDR):
-            places.address(*struct.unpack_from("<II", data, 0x10), 1)
-            elements = data[0x0E] * data[0x0F]
-            if opcode != op.READ_VAR_ADDR and (data[0x0C] == DTYPE_U64
-                                               or elements > MAX_TENSOR_ELEMENTS):
-                self.fail(slot, f"dtype {data[0x0C]} or {elements} elements")
+        elif opcode == op.READ_VAR_ADDR:
+            places.address(*struct.unpack_from("<II", data, 0x10))
+        elif opcode in (op.TENSOR_LOAD, op.TENSOR_STORE):
+            self._tensor(slot, data, places)
         elif opcode == op.INST and data[0x0C] != EXIT_EXECUTION:
             self.fail(slot, f"INST sub-opcode {data[0x0C]} has no rule")
+
+    def _tensor(self, slot, data, places):
+        """MEM_2D: steps count elements; the span must be inside the variable (05 A3, A5)."""
+        dtype, counts = data[0x0C], (data[0x0E], data[0x0F])
+        if dtype == DTYPE_U64 or counts[0] * counts[1] > MAX_TENSOR_ELEMENTS:
+            self.fail(slot, f"dtype {dtype} or {counts[0] * counts[1]} elements")
+        var_id, displacement = struct.unpack_from("<II", data, 0x10)
+        width = DTYPE_BYTES[dtype] if 0 < dtype < len(DTYPE_BYTES) else 1
+        steps = [width * step for step in struct.unpack_from("<2i", data, 0x18)]
+        low, high = extent(displacement, [width, *counts], [1, *steps])
+        if low < 0:
+            self.fail(slot, f"starts {-low} bytes before the variable")
+        places.address(var_id, high - 1)
 
     def _queue_record(self, section, slot, data):
         name = queue_name(data)
@@ -194,10 +205,11 @@ class Stream:
             self.fail(slot, "the engine owns no dynamic queue set")
         if not any(data[0x0D] in queue_set.semaphores for queue_set in sets):
             self.fail(slot, f"semaphore {data[0x0D]} is in no dynamic set (decision 38)")
-        tables = [v for v in self.subgraph.variables if v.kind == "dge-table"]
-        entries = sum(len(table.members) for table in tables)
+        members = [member for variable in self.subgraph.variables
+                   if variable.kind == "dge-table" for member in variable.members]
+        limit = self.arch.partition_bytes(bool(self.subgraph.carve_outs))
         for side in D4_SIDES:
-            resolve_dge(data, side, places, entries)
+            check_dge(data, side, places, members, limit)
 
     def _place(self):
         """Start offsets of the sections: preamble, MAIN, postamble, functions (05 A7)."""

@@ -33,9 +33,9 @@ class Image:
 class Translator:
     """One engine's stream; `streams` comes from scan.py and knows every section and size."""
 
-    def __init__(self, arch, core, stream, variables, counts, table_entries=None):
+    def __init__(self, arch, core, stream, variables, counts):
         self.arch, self.core, self.stream = arch, core, stream
-        self.variables, self.counts, self.table_entries = variables, counts, table_entries
+        self.variables, self.counts = variables, counts
 
     def image(self, base):
         """The image as it must be at device address `base`."""
@@ -78,7 +78,7 @@ class Translator:
         elif opcode in (op.BARRIER, op.SYNC_BARRIER, op.CORE_BARRIER):
             self.out += record(DRAIN, slot[4:12])
         elif opcode == op.READ_VAR_ADDR:
-            address = self.variables.address(*struct.unpack_from("<II", slot, 0x10), 1)
+            address = self.variables.address(*struct.unpack_from("<II", slot, 0x10))
             self.out += move_record(slot[0x20], slot[0x21], address, slot[4:12])
         elif opcode in (op.COLLECTIVE, op.SEND_RECV):
             self.out += write_record(self.arch.collective_trigger,
@@ -114,7 +114,7 @@ class Translator:
                 self.out += write_record(address, value, events[2 * k + number])
 
     def _tensor(self, slot):
-        address = self.variables.address(*struct.unpack_from("<II", slot, 0x10), 1)
+        address = self.variables.address(*struct.unpack_from("<II", slot, 0x10))
         opcode = 0xAB if slot[0] == op.TENSOR_STORE else 0xAA
         self.out += bytes((opcode,)) + slot[1:0x10] + struct.pack("<Q", address) + slot[0x18:]
 
@@ -131,8 +131,7 @@ class Translator:
         for side in D4_SIDES:
             self.result.dge_operands.append(dge_operand(slot, side, number,
                                                         len(self.out) // SLOT))
-            patched[side[0]:side[0] + 8] = resolve_dge(slot, side, self.variables,
-                                                       self.table_entries)
+            patched[side[0]:side[0] + 8] = resolve_dge(slot, side, self.variables)
         self.out += patched
 
     def _branch(self, number, slot):

@@ -47,8 +47,9 @@ class Instructions(unittest.TestCase):
                          "0000000000000000" "0100010080000a0a")
 
     def test_e3_table_operand_is_kept(self):
-        slots = self.translate(["d4100000" + "00" * 9 + "0c0000" + "4000000001000020" + "00" * 16
-                                + "0000000000000010"], {0: 0x1000}, state_buffer=0)
+        slots = self.translate(["d4100000" + "00" * 9 + "0c0000" + "4000000001000020" + "00" * 8
+                                + "0100010010000000" + "0000000000000010" + "00" * 8
+                                + "0100010010000000"], {0: 0x1000}, state_buffer=0)
         self.assertEqual(slots[1][0x10:0x18].hex(), "4000000001000020")
         self.assertEqual(slots[1][0x28:0x30].hex(), "0010000000000000")
 
