@@ -27,7 +27,6 @@ from image import DeviceImage, ImageError
 from kelf import parse_model
 from operands import MARKER_TABLE, MARKER_VARIABLE
 from plan import Node, Options
-from pool import PoolError
 from vrings import compare_vrings
 
 PAYLOAD = "file variables equal to the npy payload"
@@ -153,7 +152,7 @@ def main(arguments=None):
     except Refused as reason:
         print(f"must be refused, because {reason}")
         return 3
-    except (NeffError, ImageError, PoolError, OSError, json.JSONDecodeError) as problem:
+    except (NeffError, ImageError, OSError, json.JSONDecodeError) as problem:
         print(f"check_image: {problem}", file=sys.stderr)
         return 2
     return checker.run(report, options.rings)

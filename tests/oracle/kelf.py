@@ -10,6 +10,7 @@ from container import NeffError, Refused
 
 NPY_MAGIC = b"\x93NUMPY"
 INDIRECT = "indirect_memcpy"
+MAX_PROFILES = 25
 KINDS = ("state-buffer", "file", "tmp-buf", "input", "output", "pointer", "virtual", "list",
          "dge-table", "remote")
 
@@ -246,8 +247,16 @@ def parse_act_sets(engine, reader):
     if not wanted:
         return []
     info = {entry["name"]: entry for entry in reader.json(engine["act_info"])["act_func_sets"]}
-    return [(reader.blob(info[name]["bkt_bin"]), reader.blob(info[name]["ctrl_bin"]),
-             reader.json(info[name]["profile_json"])["profile_meta_data"]) for name in wanted]
+    sets = []
+    for name in wanted:
+        if name not in info:
+            raise Refused(f"act_info has no activation set {name}")
+        profiles = reader.json(info[name]["profile_json"])["profile_meta_data"]
+        if len(profiles) > MAX_PROFILES:
+            raise Refused(f"activation set {name} has {len(profiles)} profiles")
+        sets.append((reader.blob(info[name]["bkt_bin"]), reader.blob(info[name]["ctrl_bin"]),
+                     profiles))
+    return sets
 
 
 def parse_subgraph(name, definition_path, members):

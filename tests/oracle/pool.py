@@ -3,6 +3,8 @@
 
 import bisect
 
+from container import Refused
+
 PAGE = 4096
 SMALL_POOL_BYTES = 1 << 30
 SMALL_LIMIT = 512 * 1024
@@ -11,7 +13,7 @@ MAX_ALIGN = (1 << 31) - 1
 CONTIGUOUS_SCRATCHPAD = 19
 
 
-class PoolError(Exception):
+class PoolError(Refused):
     """An allocation the driver would refuse."""
 
 

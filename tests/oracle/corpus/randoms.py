@@ -3,15 +3,15 @@
 
 import random
 
+from corpus import mutations
 from corpus.case import KIB, MIB, Case, program
 from corpus.program import PARTITION
-from corpus.slots import (branch_label, branch_relative, copy, direct, label, read_address, rearm,
-                          slot, tensor, trigger)
+from corpus.random_streams import EXCLUDED, StreamMaker
+from corpus.slots import copy
+from corpus.tables import add_act, add_dve
 
 ENGINES = ("pe", "act", "pool", "dve", "sp")
-PLAIN = (0xA0, 0xA4, 0xB1, 0x46)
-BARRIERS = (0xC3, 0xD5, 0xD8)
-EXCLUDED = {"address", "barriers", "branches"}   # record kinds the loader refuses so far
+CASTS = (("int8", 1), ("uint8", 1), ("float16", 2), ("bfloat16", 2), ("float32", 4), ("int32", 4))
 CHANGED = 0.25               # share of programs that one random change may make illegal
 
 
@@ -35,13 +35,18 @@ class Maker:
             self.part, self.placed = part, []
             self.variables()
             self.queues()
-            self.streams()
+            StreamMaker(self).make()
+            if self.chance(0.2):
+                add_act(part, [(self.between(1, 5000), self.between(1, 300), self.between(0, 3))
+                               for _ in range(self.between(1, 3))])
+            if self.chance(0.2):
+                add_dve(part)
         if len(self.made.subgraphs) == 2 and self.chance(0.5):
             self.remotes()
         if self.chance(0.3):
             self.arguments = ["--scratchpad-page-size", "1024"]
         if self.chance(CHANGED):
-            self.change()
+            mutations.change(self.random, self.made)
         return Case(f"seed{self.made.seed}", [self.made], self.arguments)
 
     # -- variables
@@ -91,31 +96,49 @@ class Maker:
     # -- queues and descriptors
 
     def queues(self):
+        """`fired[engine]`: triggers of MAIN; `in_functions[engine]`: {function: triggers}."""
         self.fired = {engine: [] for engine in ENGINES}
+        self.in_functions = {engine: {} for engine in ENGINES}
         self.names = {engine: [] for engine in ENGINES}
-        first = 8
         for number in range(self.between(0, 5)):
             owner, queues = self.random.choice(ENGINES), self.random.choice((1, 2, 3, 7, 16))
             kind = self.random.choice(("data", "data", "in", "out"))
-            name = self.part.queue(f"q{self.between(0, 9)}{number}", kind, owner, queues,
-                                   first_semaphore=first)
-            first += 16
-            self.names[owner].append(name)
-            for _ in range(self.between(0, 4)):
-                keys = {"semaphore": self.between(3, 239)} if self.chance(0.3) else {}
-                if len(self.made.subgraphs) == 2 and self.chance(0.2):
-                    keys["remote_semaphores"] = [self.between(3, 239)]
-                block = self.part.block(name, [self.descriptor() for _ in
-                                               range(self.between(1, 3))], **keys)
-                self.fired[owner] += [(name, block)] * self.random.choice((0, 1, 1, 1, 2))
-            self.random.shuffle(self.fired[owner])
+            name = f"q{self.between(0, 9)}{number}"
+            keys, self.io = {}, True
+            if kind == "data" and self.chance(0.2):
+                keys["queue_instances"] = [f"{name}_{n}" for n in range(self.between(2, 4))]
+                self.io = False
+            self.part.queue(name, kind, owner, queues, first_semaphore=8 + 16 * number, **keys)
+            for instance in keys.get("queue_instances", [name]):
+                self.names[owner].append(instance)
+                self.blocks(owner, instance, {"instance_name": instance} if keys else {})
+
+    def blocks(self, owner, name, where):
+        for number in range(self.between(0, 4)):
+            block = self.block(name, number, where)
+            self.fired[owner] += [(name, block)] * self.random.choice((0, 1, 1, 1, 2))
+        self.random.shuffle(self.fired[owner])
+        if "functions" in EXCLUDED or where or self.chance(0.6):
+            return
+        for number in range(self.between(1, 3)):
+            block = self.block(name, number, {"function_start": "work"} if number == 0 else {})
+            self.in_functions[owner].setdefault("work", []).append((name, block))
+
+    def block(self, name, number, keys):
+        keys = dict(keys)
+        if self.chance(0.3):
+            keys["semaphore"] = self.between(3, 239)
+        if len(self.made.subgraphs) == 2 and self.chance(0.2):
+            keys["remote_semaphores"] = [self.between(3, 239)]
+        descriptors = [self.descriptor() for _ in range(self.between(1, 3))]
+        return self.part.block(name, descriptors, number, **keys)
 
     def side(self, sizes):
         """(name, offset, steps) of a variable that takes the pattern; None when it is too large."""
         size = sizes[0]
         for count in sizes[1:]:
             size *= count
-        io = [(name, self.part.variables[name]["size"]) for name in ("x", "y")]
+        io = [(name, self.part.variables[name]["size"]) for name in ("x", "y") if self.io]
         fitting = [entry for entry in self.placed + io if entry[1] >= size]
         if not fitting or self.chance(0.2):
             return self.state_buffer(sizes)
@@ -143,112 +166,17 @@ class Maker:
     def descriptor(self):
         while True:
             run = self.random.choice((1, 2, 64, 65535, 65536, 65537, self.between(1, 300)))
-            sizes = [run] + [self.between(1, 12) for _ in range(self.between(0, 3))]
-            source, target = self.side(sizes), self.side(sizes)
+            outer = [self.between(1, 12) for _ in range(self.between(0, 3))]
+            extra, runs = {}, (run, run)
+            if self.chance(0.2):
+                (low, narrow), (high, wide) = self.random.choices(CASTS, k=2)
+                extra, runs = {"op": "cast", "from_dtype": low, "to_dtype": high}, \
+                    (run * narrow, run * wide)
+            source, target = (self.side([length, *outer]) for length in runs)
             if source and target:
-                return copy(source[0], target[0], sizes, source[2], target[2],
-                            from_off=source[1], to_off=target[1])
-
-    # -- streams
-
-    def events(self):
-        keys = {}
-        if self.chance(0.4):
-            keys["wait"] = (self.between(1, 5), self.between(3, 239))
-        if self.chance(0.4):
-            keys["update"] = (self.random.choice((0x13, 0x15)), self.between(3, 239))
-        return {**keys, "value": self.between(1, 50000)} if keys else {}
-
-    def streams(self):
-        ids = [self.part.variables[name]["var_id"] for name, _ in self.placed]
-        for engine in ENGINES:
-            dynamic = self.chance(0.3)
-            if dynamic:
-                self.part.queue(f"dyn{engine}", "dynamic", engine, first_semaphore=150)
-            body = [trigger(name, block, **self.events()) for name, block in self.fired[engine]]
-            for _ in range(self.between(0, 30)):
-                body.insert(self.between(0, len(body)), self.record(engine, ids, dynamic))
-            self.branches(body)
-            self.part.emit(engine, *body)
-
-    def record(self, engine, ids, dynamic):
-        choice = self.between(0, 9)
-        number = self.between(0, len(ids) - 1)
-        size = self.placed[number][1]
-        offset = self.between(0, size - 1)
-        if choice == 0 and "address" not in EXCLUDED:
-            return read_address(ids[number], offset, **self.events())
-        if choice == 1:
-            dtype, width = self.random.choice(((3, 1), (7, 2), (9, 4)))
-            if size >= width:
-                return tensor(self.random.choice((0xCD, 0xCE)), ids[number],
-                              min(offset, size - width), dtype, **self.events())
-        if choice == 2 and self.names[engine]:
-            return rearm(self.random.choice(self.names[engine]), **self.events())
-        if choice < 5 and dynamic:
-            return self.dge(ids, number)
-        if choice == 5 and "barriers" not in EXCLUDED:
-            return slot(self.random.choice(BARRIERS), **self.events())
-        return slot(self.random.choice(PLAIN), w30=self.between(0, 1 << 32 - 1), **self.events())
-
-    def dge(self, ids, number):
-        room = self.placed[number][1]
-        run = self.between(1, min(room, 2000))
-        source = (0x10, ids[number], self.between(0, room - run))
-        if self.table and self.chance(0.4):
-            index = self.between(0, len(self.table) - 1)
-            room = self.room(self.table[index])
-            run = min(run, room)
-            source = (0x20, index, self.between(0, room - run))
-        target = (0x10, 0, self.between(0, 20) * PARTITION + self.between(0, 1000))
-        return direct(source, target, 150 + self.between(0, 15), (1, 1), run, **self.events())
-
-    def room(self, var_id):
-        """Bytes of a variable from its start that a run may cover."""
-        entry = list(self.part.variables.values())[var_id]
-        if entry["type"] == "state-buffer":
-            return 100000
-        return entry.get("size", 8)
-
-    def branches(self, body):
-        """Forward branches, and backward ones over what may run twice."""
-        if "branches" in EXCLUDED:
-            return
-        for number in range(self.between(0, 3)):
-            first, last = sorted((self.between(0, len(body)), self.between(0, len(body))))
-            loop = self.chance(0.5) and not any(data[0] in (0xC1, 0xD4)
-                                                for data in body[first:last])
-            target, source = label(100 + number), branch_label(100 + number, self.between(0, 12))
-            body.insert(last, source if loop else target)
-            body.insert(first, target if loop else source)
-        if self.chance(0.5):
-            body += [branch_relative(1, self.between(0, 12)), slot(0xA4)]
-
-    # -- one change
-
-    def change(self):
-        part = self.random.choice(self.made.subgraphs)
-        choice = self.between(0, 3)
-        if choice == 0:
-            entry = self.random.choice(list(part.variables.values()))
-            key = self.random.choice(("size", "alignment", "referenced_var_id"))
-            if key in entry and entry["type"] != "file":
-                entry[key] = self.random.choice((0, 1, 3, 4096, 8192, entry[key] + 1))
-        elif choice == 1:
-            descs = [desc for blocks in part.blocks.values() for block in blocks
-                     for desc in block["desc"]]
-            if descs:
-                desc = self.random.choice(descs)
-                key = self.random.choice(("from_off", "to_off"))
-                desc[key] = self.random.choice((0, desc[key] + 1, desc[key] * 2, MIB))
-        else:
-            engine = self.random.choice(ENGINES)
-            stream = part.streams[engine]
-            number = self.between(0, len(stream) - 1)
-            data = bytearray(stream[number])
-            data[self.random.choice((0, 1, 4, 5, 6, 7, 0x0D, 0x0F, 0x10, 0x14, 0x17, 0x30))] = \
-                self.random.choice((0, 1, 2, 3, 0x10, 0x20, 240, 255, self.between(0, 255)))
-            stream[number] = bytes(data)
+                return copy(source[0], target[0], [runs[0], *outer], source[2], target[2],
+                            to_sizes=[runs[1], *outer], from_off=source[1], to_off=target[1],
+                            **extra)
 
 
 def make(seed):
