@@ -32,9 +32,9 @@ class Variables:
         self.variables, self.places = subgraph.variables, places
         self.state_buffers = [v.var_id for v in self.variables if v.kind == "state-buffer"]
 
-    def address(self, var_id, displacement):
-        """Address of a byte of a variable; Refused texts carry no slot."""
-        self._check(self._find(var_id), displacement)
+    def address(self, var_id, displacement, size=1):
+        """Address of `size` bytes of a variable; Refused texts carry no slot."""
+        self._check(self._find(var_id), displacement, size)
         if self.places is None:      # only checking
             return 0
         address = self.places[var_id] + displacement
@@ -61,12 +61,12 @@ class Variables:
         return self.variables[var_id]
 
     @staticmethod
-    def _check(variable, displacement):
+    def _check(variable, displacement, size):
         if variable.kind in UNPLACED:
             raise Refused(f"Variable {variable.name} is not staged in HBM")
-        if displacement >= variable.size:
+        if displacement + size > variable.size:
             raise Refused(f"invalid offset in {variable.name}, {variable.size} < "
-                          f"({displacement} + 1)")
+                          f"({displacement} + {size})")
         if variable.kind == "pointer" and displacement:
             raise Refused(f"offset {displacement} into the pointer {variable.name}")
 

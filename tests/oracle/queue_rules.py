@@ -10,7 +10,7 @@ MAX_QUEUES = 16
 PARTITIONS, PARTITION_STRIDE = 128, 0x40000
 RESERVED_SEMAPHORES = {0, 1, 2, 240, 241, 242, 243, 244, 245}
 OWNERS = ("pe", "act", "pool", "dve", "sp")
-RING_KINDS = ("in", "out", "data", "dynamic")
+RING_KINDS = ("in", "out", "data", "dynamic", "act_load")
 
 
 def check_reserved(numbers, what):
@@ -29,6 +29,8 @@ def check_queue_set(queue_set):
         raise Refused(f"{name} has the unknown owner {queue_set.owner}")
     if not 1 <= queue_set.num_queues <= MAX_QUEUES:
         raise Refused(f"{name} has {queue_set.num_queues} queues")
+    if queue_set.kind == "act_load" and queue_set.num_queues != 1:
+        raise Refused(f"{name} of type act_load has {queue_set.num_queues} queues, not 1")
     if len(queue_set.instances) > 1 and queue_set.kind in ("in", "out"):
         raise Refused(f"{name} of type {queue_set.kind} has queue instances")
     check_reserved(queue_set.semaphores, name)
@@ -59,9 +61,11 @@ def check_descriptor(subgraph, desc, where, partition_bytes):
         variable = subgraph.names.get(name)
         if variable is None:
             raise Refused(f"{where}: {side} names unknown variable {name}")
-        if variable.kind in ("list", "pointer", "dge-table"):
+        if variable.kind in ("list", "dge-table"):
             raise Refused(f"{where}: {side} names the {variable.kind} {name}")
         low, high = extent(off, sizes, steps)
+        if variable.kind == "pointer" and (off or high > sizes[0]):
+            raise Refused(f"{where}: {side} names the pointer {name} with an offset (03 s3.4)")
         if variable.kind == "state-buffer":
             check_partitions(off, sizes, steps, partition_bytes, f"{where} {side}")
         elif low < 0 or high > variable.size:
@@ -127,6 +131,8 @@ def check_queues(model, arch):
             raise Refused(f"{subgraph.name}: ring instance names repeat")
         for queue_set in sets:
             check_queue_set(queue_set)
+        if sum(queue_set.kind == "act_load" for queue_set in sets) > 1:
+            raise Refused(f"{subgraph.name} has two act_load sets")
         if sum(not queue_set.dynamic for queue_set in sets) > MAX_RING_SETS:
             raise Refused(f"{subgraph.name} has more than {MAX_RING_SETS} ring-owning sets")
         reserved = bool(subgraph.carve_outs)

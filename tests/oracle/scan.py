@@ -157,7 +157,7 @@ class Stream:
         low, high = extent(displacement, [width, *counts], [1, *steps])
         if low < 0:
             self.fail(slot, f"starts {-low} bytes before the variable")
-        places.address(var_id, high - 1)
+        places.address(var_id, displacement, high - displacement)
 
     def _queue_record(self, section, slot, data):
         name = queue_name(data)

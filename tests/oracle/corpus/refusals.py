@@ -105,6 +105,14 @@ def dge_case(name, *slots, engine="pool"):
 
 
 FROM, TO = (VARIABLE, 3, 0), (VARIABLE, SB, 0)
+@refused("load-pointer-offset")
+def load_pointer_offset(arch):
+    made = program(arch)
+    made.main.variable("cell", "pointer", size=8, referenced_var_id=1)
+    made.main.emit("sp", tensor(0xCE, 3, 4))
+    return made
+
+
 dge_case("semaphore", direct(FROM, TO, 8))
 dge_case("engine-without-queue", direct(FROM, TO, 24), engine="sp")
 dge_case("source-behind-variable", direct((VARIABLE, 3, 64 * KIB - 127 * 64 - 63), TO, 24))
@@ -159,6 +167,11 @@ variable_case("two-tables", lambda part: [part.variable("a", "dge-table", list=[
 variable_case("unknown-kind", lambda part: part.variable("z", "buffer", size=9))
 variable_case("unknown-backing", lambda part: part.virtual("z", 4096, 0, backing_buf="other"))
 variable_case("virtual-off-page", lambda part: part.virtual("z", 4096, 512))
+variable_case("no-room", lambda part: part.variable("z", "tmp-buf", size=40 << 30))
+variable_case("no-room-for-pages", lambda part: part.virtual("z", 4096, 40 << 30))
+variable_case("no-aligned-room", lambda part: [
+    part.variable(f"z{n}", "tmp-buf", size=5 << 30, alignment=1 << 30) for n in range(5)])
+variable_case("too-many-pages", lambda part: part.virtual("z", 4096, 1024 * 512 * MIB))
 variable_case("sparse-ids", lambda part: part.variables.update(
     z={"type": "tmp-buf", "size": 9, "var_id": 7}))
 variable_case("shared-id", lambda part: part.variables.update(
@@ -203,6 +216,12 @@ queue_case("17-queues", lambda part: part.queue("q", queues=17))
 queue_case("unknown-owner", lambda part: part.queues.update(
     q={"type": "data", "owner": "q7", "num_queues": 1, "semaphore": 9}))
 queue_case("unknown-queue-type", lambda part: part.queue("q", "sideways"))
+queue_case("act-load-of-2-queues", lambda part: part.queue("q", "act_load", queues=2))
+queue_case("two-act-load-sets", lambda part: [part.queue("q1", "act_load", queues=1),
+                                              part.queue("q2", "act_load", queues=1)])
+for kind in ("embedding_update", "custom_op"):
+    queue_case(f"queue-type-{kind.replace('_', '-')}", lambda part, kind=kind: part.queue(
+        "q", kind, queues=1))
 queue_case("both-semaphore-keys", lambda part: part.queue("q", semaphore=9))
 queue_case("reserved-queue-semaphore", lambda part: part.queue("q", queues=1, first_semaphore=2))
 queue_case("reserved-block-semaphore", lambda part: [
@@ -234,6 +253,14 @@ def descriptor_case(name, descriptor, *archs):
     queue_case(f"descriptor-{name}", change, *archs)
 
 
+def pointer_with_offset(part):
+    part.variable("cell", "pointer", size=8, referenced_var_id=1)
+    part.queue("qData", queues=2)
+    part.block("qData", [row("w", "cell", 4, 0, 4)])
+    fire(part, "qData", 0)
+
+
+queue_case("descriptor-pointer-offset", pointer_with_offset)
 descriptor_case("unknown-source", row("none", "t", 8))
 descriptor_case("unknown-target", row("w", "none", 8))
 descriptor_case("size-0", row("w", "t", 0))

@@ -255,3 +255,13 @@ def untriggered_io_block(arch):
     part.block("qMixed", [row("x", "t", 64, 32)])
     fire(part, "qMixed", 0)
     return made
+
+
+@case()
+def act_load_set(arch):
+    """A set of type act_load owns a ring like any other."""
+    made = with_memory(arch)
+    part = made.main
+    part.queue("qAct", "act_load", owner="act", queues=1)
+    fire(part, "qAct", part.block("qAct", [row("w", "t", 32)]))
+    return made

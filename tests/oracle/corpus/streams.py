@@ -25,7 +25,7 @@ def one_to_one(arch):
         part.emit("pool", slot(0xC3, **events), slot(0xD5, **events), slot(0xD8, **events),
                   read_address(weight, 4095, **events), read_address(cell, 0, 1, 2, **events),
                   tensor(0xCD, weight, 16, **events), tensor(0xCE, weight, 0, 3, (8, 4), **events),
-                  tensor(0xCE, 0, 0x123, **events))
+                  tensor(0xCE, 0, 0x123, **events), tensor(0xCE, cell, 0, 9, (2, 1)))
     return made
 
 

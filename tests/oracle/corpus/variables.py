@@ -20,7 +20,8 @@ def every_kind(arch):
     for name in ("SB", "x", "y", "w", "raw", "tmp", "spill", "common"):
         part.variable(f"to_{name}", "pointer", size=8, referenced_var_id=ids[name])
     part.variable("members", "list", list=[3, 4, 1])
-    part.variable("table", "dge-table", list=[2, 3, 0, 1, 5, 6, 7, 2])
+    table = part.variable("table", "dge-table", list=[2, 3, 0, 1, 5, 6, 7, 2, 8, 9])
+    part.variable("to_table", "pointer", size=8, referenced_var_id=table)
     for name in ("w", "raw", "tmp", "spill", "common"):
         part.emit("act", tensor(0xCE, ids[name], 64), read_address(ids[name], 8))
     return made
@@ -107,6 +108,28 @@ def remotes(arch):
                              row(f"v{number}", f"t{other}_remote_sg{other:02}", 4096, 4096, 1)],
                    semaphore=8, remote_semaphores=[9, 11])
         part.emit("sp", trigger("qData", 0))
+    return made
+
+
+@case()
+def empty_table(arch):
+    made = program(arch)
+    made.main.variable("table", "dge-table", list=[])
+    return made
+
+
+@case()
+def pointers_in_descriptors(arch):
+    """A descriptor may move a pointer's cell, and read one that a table lists."""
+    made = program(arch)
+    part = made.main
+    part.constant("w", 64)
+    part.variable("cell", "pointer", size=8, referenced_var_id=3)
+    part.variable("other", "pointer", size=8, referenced_var_id=1)
+    part.variable("table", "dge-table", list=[4, 5])
+    part.queue("qData", queues=2)
+    part.block("qData", [row("cell", "other", 8), row("w", "cell", 3)])
+    part.emit("sp", trigger("qData", 0))
     return made
 
 

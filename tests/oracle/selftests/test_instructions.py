@@ -4,12 +4,16 @@
 import struct
 import unittest
 
-from arch import V2
-from container import Refused
-from ipmap import neff_ip, rows_of
-from kelf import Block, Instance, QueueSet, Subgraph, Variable
+from arch import V2, V3
+from container import Refused, parse_neff
+from corpus import rings, streams
+from expect import Expectation
+from ipmap import device_to_neff, image_rows, neff_ip, rows_of, source_slot
+from kelf import Block, Instance, QueueSet, Subgraph, Variable, parse_model
+from layout import Layout
 from operands import Variables
-from records import branch_record, postamble, preamble
+from plan import Node
+from records import SLOT, branch_record, postamble, preamble
 from scan import Stream
 from translate import Translator
 
@@ -111,3 +115,76 @@ class Instructions(unittest.TestCase):
     def test_unknown_pseudo_opcode_is_refused(self):
         with self.assertRaises(Refused):
             self.translate(["c510"])
+
+
+class InstructionPointers(unittest.TestCase):
+    """The walk of 05 A8 against the plain list of source slots, on the corpus' streams."""
+
+    def streams(self):
+        for make in (streams.functions, streams.functions_with_dma, streams.labels_and_branches,
+                     rings.repeats_and_order, streams.one_to_one):
+            for arch in (V2, V3):
+                made = make(arch.name)
+                model = parse_model(parse_neff(made.bytes()))
+                yield from Layout(model.subgraphs[0], arch).streams.values()
+
+    def test_walk_finds_the_source_slot_of_every_record(self):
+        checked = 0
+        for stream in self.streams():
+            for offset in range(0, stream.image_slots * SLOT, SLOT):
+                slot = source_slot(stream, offset)
+                self.assertEqual(device_to_neff(stream, offset), slot)
+                checked += slot is not None
+        self.assertGreater(checked, 300)
+
+    def test_rows_cover_preamble_and_postamble(self):
+        for stream in self.streams():
+            rows = image_rows(stream)
+            self.assertEqual(rows[0], ("PREAMBLE", 0, 1, "INSERT"))
+            self.assertIn(("POSTAMBLE", 0, 2, "INSERT"), rows)
+            emitted = sum(row[2] if row[3] == "INSERT" else -row[2] for row in rows)
+            self.assertEqual(stream.slots + emitted, stream.image_slots)
+
+
+class Functions(unittest.TestCase):
+    """05 U: calls, returns and exits of the corpus' `functions` case."""
+
+    def setUp(self):
+        model = parse_model(parse_neff(streams.functions("v3").bytes()))
+        plan = Node(V3).load(model)
+        self.base = plan.address(0, "instructions pool")
+        data = Expectation(plan).images[0]["pool"].data
+        self.slots = [bytes(data[at:at + SLOT]) for at in range(0, len(data), SLOT)]
+        self.stream = plan.layouts[0].streams["pool"]
+
+    def target(self, number):
+        return number + struct.unpack_from("<i", self.slots[number], 0x30)[0] // SLOT
+
+    def test_a_call_moves_the_return_address_and_branches_to_the_function(self):
+        # image: preamble, B1, A4, MOVE, A9, A4, MOVE, A9, MOVE, A9, A4, NOTIFY, A9, first...
+        self.assertEqual([slot[0] for slot in self.slots[:14]],
+                         [0xA0, 0xB1, 0xA4, 0xA7, 0xA9, 0xA4, 0xA7, 0xA9, 0xA7, 0xA9, 0xA4, 0xA6,
+                          0xA9, 0xA4])
+        move = self.slots[3]
+        self.assertEqual((move[0x18], move[0x19]), (20, 21))
+        self.assertEqual(struct.unpack_from("<Q", move, 0x20)[0], self.base + 5 * SLOT)
+        self.assertEqual(self.target(4), 13)
+        self.assertEqual(self.target(9), 13)
+
+    def test_a_return_drains_and_branches_to_the_register_pair(self):
+        first = self.stream.sections[1]
+        end = first.start // SLOT + first.slots()
+        drain, branch = self.slots[end - 2:end]
+        self.assertEqual((drain[0], drain[3], branch[0], branch[3]), (0xA2, 1, 0xA9, 1))
+        self.assertEqual((branch[0x0E], branch[0x22], branch[0x23]), (1, 20, 21))
+
+    def test_every_slot_of_a_function_is_marked_and_no_other(self):
+        first = self.stream.sections[1].start // SLOT
+        self.assertTrue(all(slot[3] & 1 for slot in self.slots[first:]))
+        self.assertFalse(any(slot[3] & 1 for slot in self.slots[:first]))
+
+    def test_an_exit_branches_to_the_postamble(self):
+        second = self.stream.sections[2]
+        number = second.offset(second.last - 2) // SLOT
+        self.assertEqual(self.slots[number][3], 3)
+        self.assertEqual(self.target(number), 11)
