@@ -17,7 +17,8 @@ TEMPLATE = 1 << 61
 
 DTYPE_CODES = {"uint64": 1, "int8": 2, "uint8": 3, "int16": 4, "uint16": 5, "bfloat16": 6,
                "float16": 7, "int32": 8, "uint32": 9, "float32": 10, "float32r": 11, "int64": 12,
-               "float8e3": 13, "float8e4": 14, "float8e5": 15}
+               "float8e3": 13, "float8e4": 14, "float8e5": 15, "float8_e4m3fn": 14,
+               "float8_e4m3fn_x4": 9, "float8_e5m2_x4": 9, "float4_e2m1fn_x4": 5}
 DTYPE_BYTES = (0, 8, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 8, 1, 1, 1)
 
 

@@ -18,7 +18,7 @@ import time
 from corpus import randoms
 from corpus.case import CASES, build
 from corpus.pending import PENDING
-from corpus import refusals, rings, streams, tables, variables  # noqa: F401  they register cases
+from corpus import manifest, refusals, rings, streams, tables, variables  # noqa: F401  cases
 from differential import Differential
 
 

@@ -35,6 +35,8 @@ class Subgraph:
         self.streams = {engine: [] for engine in ENGINES}
         self.engine_keys = {engine: {} for engine in ENGINES}
         self.keys = {}
+        self.tails = {}          # engine -> bytes behind the last whole slot
+        self.absent = set()      # engines without a key in def.json
         if arch == "v3":
             self.keys["runtime_statebuffer_reservation"] = [dict(RESERVATION)]
         self.variable("SB", "state-buffer")
@@ -91,9 +93,12 @@ class Subgraph:
         definition = {"var": self.variables, "dma_queue": self.queues, "name": "definition",
                       "version": "0.6", **self.keys}
         for engine in ENGINES:
+            if engine in self.absent:
+                continue
             base = ENGINE_FILES[engine]
             definition[engine] = f"{base}.json"
-            found[f"{self.name}/{base}.bin"] = b"".join(self.streams[engine])
+            found[f"{self.name}/{base}.bin"] = b"".join(self.streams[engine]) + \
+                self.tails.get(engine, b"")
             found[f"{self.name}/{base}.json"] = json.dumps(
                 {"dma": self.blocks[engine], "instr": f"{base}.bin", "name": engine,
                  **self.engine_keys[engine]}).encode()
@@ -107,6 +112,7 @@ class Program:
     def __init__(self, arch="v3", subgraphs=1, name="corpus", seed=0):
         self.arch, self.name, self.seed = arch, name, seed
         self.subgraphs = [Subgraph(arch, f"sg{number:02}") for number in range(subgraphs)]
+        self.listed = self.subgraphs     # in the order of the KELF descriptor
 
     @property
     def main(self):
@@ -137,7 +143,7 @@ class Program:
 
     def members(self):
         graphs = [{"name": part.name, "definition": f"{part.name}/def.json"}
-                  for part in self.subgraphs]
+                  for part in self.listed]
         found = {"neff.json": json.dumps(self.graph()).encode(),
                  "kelf-0.json": json.dumps({"version": "0.5", "target": TARGETS[self.arch],
                                             "graphs": graphs}).encode()}

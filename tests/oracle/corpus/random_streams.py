@@ -9,7 +9,8 @@ ENGINES = ("pe", "act", "pool", "dve", "sp")
 PLAIN = (0xA0, 0xA4, 0xB1, 0x46)
 BARRIERS = (0xC3, 0xD5, 0xD8)
 ONE_RUN = (0xC1, 0xD4)       # records that may not be in a loop (decision 36)
-EXCLUDED = {"address", "barriers", "branches", "functions"}   # kinds the loader refuses so far
+# What the loader refuses so far
+EXCLUDED = {"address", "barriers", "branches", "contiguous", "functions"}
 
 
 class StreamMaker:

@@ -12,17 +12,18 @@ from corpus.tables import add_act, add_dve
 
 ENGINES = ("pe", "act", "pool", "dve", "sp")
 CASTS = (("int8", 1), ("uint8", 1), ("float16", 2), ("bfloat16", 2), ("float32", 4), ("int32", 4))
+SHARED = 0.2                 # share of cases with one more program on the core
+SECOND = 1 << 20
 CHANGED = 0.25               # share of programs that one random change may make illegal
 
 
 class Maker:
-    def __init__(self, seed):
+    def __init__(self, seed, arch=None):
         self.random = random.Random(seed)
-        self.arch = self.random.choice(("v2", "v3"))
+        self.arch = arch or self.random.choice(("v2", "v3"))
         self.made = program(self.arch, self.random.choice((1, 1, 2)) if self.arch == "v3" else 1,
                             tensor=self.random.randrange(4 * KIB, MIB))
         self.made.seed = seed
-        self.arguments = []
 
     def chance(self, share):
         return self.random.random() < share
@@ -43,11 +44,15 @@ class Maker:
                 add_dve(part)
         if len(self.made.subgraphs) == 2 and self.chance(0.5):
             self.remotes()
-        if self.chance(0.3):
-            self.arguments = ["--scratchpad-page-size", "1024"]
         if self.chance(CHANGED):
             mutations.change(self.random, self.made)
-        return Case(f"seed{self.made.seed}", [self.made], self.arguments)
+        return self.made
+
+    def arguments(self):
+        """Options of the loader."""
+        if "contiguous" not in EXCLUDED and self.chance(0.3):
+            return ["--contiguous-scratchpad"]
+        return ["--scratchpad-page-size", "1024"] if self.chance(0.3) else []
 
     # -- variables
 
@@ -180,4 +185,9 @@ class Maker:
 
 
 def make(seed):
-    return Maker(seed).make()
+    """One program, or now and then several on one core."""
+    maker = Maker(seed)
+    programs = [maker.make()]
+    while maker.chance(SHARED):
+        programs.append(Maker(seed + SECOND * len(programs), maker.arch).make())
+    return Case(f"seed{seed}", programs, maker.arguments(), bind=len(programs) == 1)
