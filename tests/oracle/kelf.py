@@ -150,6 +150,8 @@ def parse_variable(name, entry, reader):
     elif variable.kind == "virtual":
         variable.backing_offset = entry["backing_variable_off"]
         variable.backing_buf = entry.get("backing_buf", "")
+        if entry.get("fabric_path", "main") != "main":
+            raise Refused(f"variable {name}: fabric_path {entry['fabric_path']} (03 R4)")
     elif variable.kind in ("dge-table", "list"):
         variable.members = tuple(entry["list"])
         variable.size = 8 * len(variable.members)

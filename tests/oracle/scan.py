@@ -125,6 +125,8 @@ class Stream:
         if opcode == op.EXTENSION:
             if previous != slot - 1 or self.opcodes[slot - 1] != op.DIRECT_2D:
                 self.fail(slot, "EXTENSION does not follow a DMA_DIRECT2D record")
+            if any(data[2:]):
+                self.fail(slot, "EXTENSION with bounds: no rule says how they are merged")
             return 0
         if opcode == op.FUNCTION_RETURN:
             if not section.is_function:
