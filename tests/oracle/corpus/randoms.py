@@ -38,7 +38,7 @@ class Maker:
             self.queues()
             StreamMaker(self).make()
             if self.chance(0.2):
-                add_act(part, [(self.between(1, 5000), self.between(1, 300), self.between(0, 3))
+                add_act(part, [(self.between(1, 5000), self.between(1, 300), self.between(1, 3))
                                for _ in range(self.between(1, 3))])
             if self.chance(0.2):
                 add_dve(part)
@@ -68,6 +68,8 @@ class Maker:
             else:
                 keys = {"backing_buf": self.random.choice(("local", "shared", "sharded", "main"))} \
                     if self.chance(0.4) else {}
+                if self.chance(0.97):    # else arenas behind it start between 4 KiB boundaries
+                    size = -(-size // 4096) * 4096
                 self.part.virtual(name, size, 4096 * self.between(0, 131072), **keys)
             self.placed.append((name, size))
         ids = [entry["var_id"] for entry in self.part.variables.values()]
