@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The suite must catch drivers that answer differently, and leave a real driver unharmed.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 
@@ -20,6 +28,14 @@ struct Behaviour {
   bool lenient = false;    ///< every call answers 0
   std::uint32_t liar = 0;  ///< this command answers 0 without being made
   Commands succeeded;      ///< commands that answered 0
+
+  template <class Call>
+  int answer(std::uint32_t command, Call call) {
+    if (command == liar) return 0;
+    const int result = call();
+    if (result == 0) succeeded.insert(command);
+    return lenient ? 0 : result;
+  }
 };
 
 class WatchedFile final : public DeviceFile {
@@ -27,10 +43,7 @@ class WatchedFile final : public DeviceFile {
   WatchedFile(std::unique_ptr<DeviceFile> inner, Behaviour& behaviour)
       : inner_(std::move(inner)), behaviour_(behaviour) {}
   int ioctl(std::uint32_t command, void* argument) noexcept override {
-    if (command == behaviour_.liar) return 0;
-    const int result = inner_->ioctl(command, argument);
-    if (result == 0) behaviour_.succeeded.insert(command);
-    return behaviour_.lenient ? 0 : result;
+    return behaviour_.answer(command, [&] { return inner_->ioctl(command, argument); });
   }
   Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
     return inner_->mmap(offset, length, writable);
@@ -42,6 +55,32 @@ class WatchedFile final : public DeviceFile {
 
  private:
   std::unique_ptr<DeviceFile> inner_;
+  Behaviour& behaviour_;
+};
+
+class WatchedProcess final : public Process {
+ public:
+  WatchedProcess(std::unique_ptr<Process> inner, Behaviour& behaviour)
+      : inner_(std::move(inner)), behaviour_(behaviour) {}
+  std::int32_t id() const override { return inner_->id(); }
+  int open(Access access) override { return inner_->open(access); }
+  int dup(int descriptor) override { return inner_->dup(descriptor); }
+  int close(int descriptor) override { return inner_->close(descriptor); }
+  std::unique_ptr<Process> fork() override {
+    return std::make_unique<WatchedProcess>(inner_->fork(), behaviour_);
+  }
+  void exit() override { inner_->exit(); }
+  int ioctl(int descriptor, std::uint32_t command, void* argument) override {
+    return behaviour_.answer(command, [&] { return inner_->ioctl(descriptor, command, argument); });
+  }
+  Result<void*> mmap(int descriptor, std::uint64_t offset, std::uint64_t length,
+                     bool writable) override {
+    return inner_->mmap(descriptor, offset, length, writable);
+  }
+  void munmap(void* address, std::uint64_t length) override { inner_->munmap(address, length); }
+
+ private:
+  std::unique_ptr<Process> inner_;
   Behaviour& behaviour_;
 };
 
@@ -60,6 +99,11 @@ class WatchedTarget final : public Target {
     auto file = inner_->open();
     if (!file) return file;
     return std::make_unique<WatchedFile>(std::move(*file), behaviour_);
+  }
+  Result<std::unique_ptr<Process>> start_process() override {
+    auto process = inner_->start_process();
+    if (!process) return process;
+    return std::make_unique<WatchedProcess>(std::move(*process), behaviour_);
   }
 
  private:
@@ -158,6 +202,48 @@ TEST_CASE("a command that does nothing is noticed") {
     CAPTURE(command);
     CHECK(count(run_on(target, {}), Verdict::failed) > 0);
   }
+}
+
+TEST_CASE("processes of a node are real ones that share this one's memory") {
+  char folder[] = "/tmp/neffld-cts-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = std::string(folder) + "/node";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  {
+    auto started = start_node_process(path);
+    REQUIRE(started);
+    Process& parent = **started;
+    CHECK(parent.id() != getpid());
+    CHECK(parent.close(99) == -EBADF);
+    const int descriptor = parent.open(Access::read_write);
+    REQUIRE(descriptor >= 0);
+    // The kernel writes for another process and the number arrives here.
+    int waiting = 77;
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == 0);
+    CHECK(waiting == 0);
+    // Its descriptors are its own.
+    CHECK(fcntl(descriptor, F_GETFD) == -1);
+    const int copy = parent.dup(descriptor);
+    CHECK(copy > descriptor);
+    const auto child = parent.fork();
+    REQUIRE(child != nullptr);
+    CHECK(child->id() != parent.id());
+    waiting = 77;
+    CHECK(child->ioctl(copy, FIONREAD, &waiting) == 0);
+    CHECK(waiting == 0);
+    CHECK(child->close(descriptor) == 0);
+    CHECK(child->ioctl(descriptor, FIONREAD, &waiting) == -EBADF);
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == 0);
+    parent.exit();
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == -ESRCH);
+    CHECK(child->ioctl(copy, FIONREAD, &waiting) == 0);
+    const auto stranger = start_node_process(path);
+    REQUIRE(stranger);
+    CHECK((*stranger)->ioctl(copy, FIONREAD, &waiting) == -EBADF);
+  }
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  unlink(path.c_str());
+  rmdir(folder);
 }
 
 TEST_CASE("a failure is one sentence of what was sent, got and expected") {
