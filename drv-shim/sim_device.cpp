@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <new>
@@ -11,7 +12,7 @@
 #include <utility>
 
 #include "nds_user.h"
-#include "neffld/device_file.hpp"
+#include "neffld/sim_facts.hpp"
 #include "neuron_abi/ioctl.h"
 
 namespace neffld {
@@ -123,6 +124,13 @@ class SimDeviceImpl final : public SimDevice {
     return {counters.live_handles, counters.live_device_bytes, counters.ioctls};
   }
 
+  std::optional<std::string> fact(const std::string& path) const {
+    std::array<char, 256> text{};
+    const int length = nds_device_fact(model_->device(), path.c_str(), text.data(), text.size());
+    if (length < 0) return std::nullopt;
+    return std::string(text.data());
+  }
+
  private:
   std::shared_ptr<Model> model_;
   DeviceTraits traits_;
@@ -169,6 +177,11 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
 }
 
 }  // namespace
+
+std::optional<std::string> sim_fact(const SimDevice& device, const std::string& path) {
+  // No other class implements SimDevice.
+  return static_cast<const SimDeviceImpl&>(device).fact(path);
+}
 
 Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {
   try {
