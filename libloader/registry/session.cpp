@@ -234,6 +234,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   hbm_bytes = options.hbm_bytes;
   PlanOptions plan_options;
   plan_options.logical_core = options.logical_core;
+  plan_options.logical_core_size = options.logical_core_size;
   plan_options.scratchpad = options.scratchpad;
   plan_options.driver_has_contiguous = (facts.features & NEURON_FEATURE_CONTIGUOUS_SCRATCHPAD) != 0;
   plan_options.max_ring_bytes = options.max_ring_bytes;
