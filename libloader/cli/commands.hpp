@@ -26,6 +26,7 @@ void add_load(CLI::App& app, Action& run);
 void add_dump(CLI::App& app, Action& run);
 void add_trace(CLI::App& app, Action& run);
 void add_relocs(CLI::App& app, Action& run);
+void add_ip(CLI::App& app, Action& run);
 void add_pack(CLI::App& app, Action& run);
 void add_unpack(CLI::App& app, Action& run);
 void add_conformance(CLI::App& app, Action& run);

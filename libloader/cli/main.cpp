@@ -30,6 +30,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_load(app, action);
   neffld::cli::add_dump(app, action);
   neffld::cli::add_relocs(app, action);
+  neffld::cli::add_ip(app, action);
   neffld::cli::add_trace(app, action);
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);
