@@ -78,6 +78,7 @@ struct LoadOptions {
   /// driver does not tell.
   std::uint64_t hbm_bytes = 0;
   std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
+  std::uint64_t packet_bytes = 0;  ///< PlanOptions::packet_bytes
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;
   ProgressSink progress;

@@ -238,6 +238,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   plan_options.scratchpad = options.scratchpad;
   plan_options.driver_has_contiguous = (facts.features & NEURON_FEATURE_CONTIGUOUS_SCRATCHPAD) != 0;
   plan_options.max_ring_bytes = options.max_ring_bytes;
+  plan_options.packet_bytes = options.packet_bytes;
   plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
   NEFFLD_ASSIGN(model->plan, plan_parsed_model(model->parsed, plan_options, options.progress));
   NEFFLD_TRY(check_device_support(model->parsed.kbins, model->plan, file->traits()));
