@@ -98,6 +98,7 @@ int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, 
  */
 int nds_class_fact(const char* name, char* text, size_t bytes);
 
+/*
  * From now on parts of the device do not answer; 0 = all do. The driver's waits for them pass at
  * once: what is seen is how they end (spec 11 A.3, A.5, A.6).
  */
