@@ -278,6 +278,12 @@ class Gate final : public DeviceFile {
                                          queue.eng_id, queue.qid));
     }
     if (queue.rxc_handle != 0) return refuse(-EINVAL, "completion rings are not supported");
+    // Taking the rings away is what the driver was measured to accept (spec 11 B.2 item 12).
+    if (queue.tx_handle == 0 && queue.rx_handle == 0 &&
+        queue.tx_desc_count == NEURON_RING_MIN_DESCS &&
+        queue.rx_desc_count == NEURON_RING_MIN_DESCS) {
+      return mark(queue.eng_id / engines_per_core);
+    }
     const std::pair<std::uint64_t, std::uint32_t> rings[] = {
         {queue.tx_handle, queue.tx_desc_count}, {queue.rx_handle, queue.rx_desc_count}};
     for (const auto& [handle, count] : rings) {

@@ -11,17 +11,16 @@
 #include <utility>
 
 #include "nds_user.h"
-#include "neffld/device_file.hpp"
+#include "neffld/sim_control.hpp"
 #include "neuron_abi/ioctl.h"
 
 namespace neffld {
 namespace {
 
-constexpr std::uint32_t read_write_flags = 2;  // O_RDWR: attached, not free access
-
 Error device_error(std::string text, int error) {
-  return {error == -ENOMEM ? Status::fail_host_mem_alloc : Status::failure,
-          ErrorClass::device,
+  const bool no_memory = error == -ENOMEM;
+  return {no_memory ? Status::fail_host_mem_alloc : Status::failure,
+          no_memory ? ErrorClass::resource : ErrorClass::device,
           {},
           fmt::format("{}: {}", text, std::strerror(-error))};
 }
@@ -54,28 +53,56 @@ class Model {
   nds_device* device_ = nullptr;
 };
 
+/// An open file of the device, which ends with the last descriptor of it.
+class OpenFile {
+ public:
+  OpenFile(std::shared_ptr<Model> model, nds_file* file) : model_(std::move(model)), file_(file) {}
+  ~OpenFile() { nds_file_release(file_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  nds_file* get() const { return file_; }
+
+ private:
+  std::shared_ptr<Model> model_;
+  nds_file* file_;
+};
+
+/// A descriptor of an open file, held by one process.
 class SimFile final : public DeviceFile {
  public:
-  SimFile(std::shared_ptr<Model> model, DeviceTraits traits)
-      : model_(std::move(model)), traits_(std::move(traits)), process_(getpid()) {}
+  SimFile(DeviceTraits traits, std::int32_t process)
+      : traits_(std::move(traits)), process_(process) {}
+  /// Another descriptor of the same open file.
+  SimFile(const SimFile& other, std::int32_t process)
+      : open_(other.open_), traits_(other.traits_), process_(process) {}
   ~SimFile() override {
-    if (file_ == nullptr) return;
-    nds_file_flush(file_, process_);
-    nds_file_release(file_);
+    if (open_ != nullptr) nds_file_flush(file(), process_);
   }
   SimFile(const SimFile&) = delete;
   SimFile& operator=(const SimFile&) = delete;
 
-  int open() { return nds_file_open(model_->device(), process_, read_write_flags, &file_); }
-
+  int open(const std::shared_ptr<Model>& model, Access access) {
+    nds_file* file = nullptr;
+    const auto flags = static_cast<std::uint32_t>(access);
+    const int error = nds_file_open(model->device(), process_, flags, &file);
+    if (error != 0) return error;
+    try {
+      open_ = std::make_shared<OpenFile>(model, file);
+    } catch (const std::bad_alloc&) {
+      nds_file_flush(file, process_);
+      nds_file_release(file);
+      return -ENOMEM;
+    }
+    return 0;
+  }
   int ioctl(std::uint32_t command, void* argument) noexcept override {
     return static_cast<int>(
-        nds_file_ioctl(file_, process_, command, reinterpret_cast<std::uintptr_t>(argument)));
+        nds_file_ioctl(file(), process_, command, reinterpret_cast<std::uintptr_t>(argument)));
   }
 
   Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
     nds_mapping mapping{};
-    const int error = nds_file_mmap(file_, process_, offset, length, &mapping);
+    const int error = nds_file_mmap(file(), process_, offset, length, &mapping);
     if (error != 0) {
       return tl::unexpected(device_error(
           fmt::format("mmap of {} bytes at device offset {:#x}", length, offset), error));
@@ -95,8 +122,9 @@ class SimFile final : public DeviceFile {
   const DeviceTraits& traits() const noexcept override { return traits_; }
 
  private:
-  std::shared_ptr<Model> model_;
-  nds_file* file_ = nullptr;
+  nds_file* file() const { return open_->get(); }
+
+  std::shared_ptr<OpenFile> open_;
   DeviceTraits traits_;
   std::int32_t process_;
 };
@@ -107,13 +135,21 @@ class SimDeviceImpl final : public SimDevice {
       : model_(std::move(model)), traits_(std::move(traits)) {}
 
   Result<std::unique_ptr<DeviceFile>> open() override {
+    std::unique_ptr<DeviceFile> file;
+    const int error = open_as(getpid(), Access::read_write, file);
+    if (error == 0) return file;
+    if (error == -ENOMEM) return out_of_memory();
+    return tl::unexpected(device_error("open of " + traits_.name, error));
+  }
+
+  int open_as(std::int32_t process, Access access, std::unique_ptr<DeviceFile>& file) noexcept {
     try {
-      auto file = std::make_unique<SimFile>(model_, traits_);
-      const int error = file->open();
-      if (error != 0) return tl::unexpected(device_error("open of " + traits_.name, error));
-      return file;
+      auto made = std::make_unique<SimFile>(traits_, process);
+      const int error = made->open(model_, access);
+      if (error == 0) file = std::move(made);
+      return error;
     } catch (const std::bad_alloc&) {
-      return out_of_memory();
+      return -ENOMEM;
     }
   }
 
@@ -122,6 +158,8 @@ class SimDeviceImpl final : public SimDevice {
     nds_device_counters(model_->device(), &counters);
     return {counters.live_handles, counters.live_device_bytes, counters.ioctls};
   }
+
+  nds_device* model() const { return model_->device(); }
 
  private:
   std::shared_ptr<Model> model_;
@@ -164,11 +202,54 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
                         options.architecture, options.hbm_bytes));
   }
   const std::string name = fmt::format("sim:v{}", options.architecture);
+  if (error == -ENOMEM) {
+    // The HBMs are reserved, not used, so what is missing is nearly always address space.
+    return fail(Status::fail_host_mem_alloc, ErrorClass::resource, {},
+                fmt::format("creating {}: no memory to reserve its HBMs, expected room for about "
+                            "{} GiB of address space (ulimit -v unlimited)",
+                            name, options.architecture == 2 ? 36 : 100));
+  }
   if (error != 0) return tl::unexpected(device_error("creating " + name, error));
   return std::make_shared<SimDeviceImpl>(std::move(model), DeviceTraits{name, true});
 }
 
+/// SimDevice::create is the only maker of devices.
+SimDeviceImpl& impl(SimDevice& device) {
+  return static_cast<SimDeviceImpl&>(device);
+}
+
 }  // namespace
+
+int sim_open_as(SimDevice& device, std::int32_t process, Access access,
+                std::unique_ptr<DeviceFile>& file) noexcept {
+  return impl(device).open_as(process, access, file);
+}
+
+int sim_share(const DeviceFile& file, std::int32_t process,
+              std::unique_ptr<DeviceFile>& descriptor) noexcept {
+  const auto* shared = dynamic_cast<const SimFile*>(&file);
+  if (shared == nullptr) return -EBADF;
+  try {
+    descriptor = std::make_unique<SimFile>(*shared, process);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return -ENOMEM;
+  }
+}
+
+Result<std::string> sim_fact(SimDevice& device, const std::string& path) {
+  char text[256];
+  const int length = nds_device_fact(impl(device).model(), path.c_str(), text, sizeof text);
+  if (length >= 0) return std::string(text, static_cast<std::size_t>(length));
+  return fail(Status::invalid, ErrorClass::usage, {.path = path},
+              "no such attribute of a simulated device");
+}
+
+std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept {
+  nds_counters counters{};
+  nds_device_counters(static_cast<const SimDeviceImpl&>(device).model(), &counters);
+  return counters.live_host_bytes;
+}
 
 Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {
   try {

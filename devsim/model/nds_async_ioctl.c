@@ -77,7 +77,7 @@ static long copy_async(struct nds_device* device, const struct copy_request* req
 long nds_mem_copy_async(struct nds_call* call) {
   struct neuron_mem_copy_async argument;
   struct copy_request request;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   request.copy.src_mem_handle = argument.src_mem_handle;
@@ -93,7 +93,7 @@ long nds_mem_copy_async(struct nds_call* call) {
 long nds_mem_copy_async64(struct nds_call* call) {
   struct neuron_mem_copy_async64 argument;
   struct copy_request request;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   request.copy.src_mem_handle = argument.src_mem_handle;

@@ -17,6 +17,12 @@ long nds_get(const struct nds_call* call, void* argument, size_t bytes) {
   return nds_fault(call, nds_os_from_user(argument, call->argument, bytes));
 }
 
+long nds_get_for_reply(const struct nds_call* call, void* argument, size_t bytes) {
+  long result = nds_get(call, argument, bytes);
+
+  return result ? result : nds_put(call, argument, bytes);
+}
+
 long nds_put(const struct nds_call* call, const void* argument, size_t bytes) {
   return nds_put_at(call, call->argument, argument, bytes);
 }

@@ -22,7 +22,7 @@ struct nds_chunk* nds_chunk_of(const struct nds_device* device, const struct nds
 long nds_cinit_set_state(struct nds_call* call) {
   struct neuron_cinit_set_state argument;
   struct nds_core* core;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   if (argument.nc_id >= call->device->profile->cores) return -E2BIG;
@@ -41,15 +41,17 @@ long nds_cinit_set_state(struct nds_call* call) {
   return nds_put(call, &argument, sizeof argument);
 }
 
+/*
+ * The driver counts descriptors that fill the instruction RAM of an inf1 core. No architecture of
+ * this model has one, and on those the driver's count stays 0 as well.
+ */
 long nds_nc_model_started_count(struct nds_call* call) {
   struct neuron_nc_model_started_count argument;
   long result = nds_get(call, &argument, sizeof argument);
 
   if (result) return result;
   if (argument.nc_id >= call->device->profile->cores) return -E2BIG;
-  nds_mutex_lock(&call->device->lock);
-  argument.started_count = call->device->cores[argument.nc_id].model_started;
-  nds_mutex_unlock(&call->device->lock);
+  argument.started_count = 0;
   return nds_put(call, &argument, sizeof argument);
 }
 
@@ -60,7 +62,6 @@ static void reset_core(struct nds_device* device, uint32_t core) {
 
   device->facts.resets[core]++;
   device->cores[core].init_state = NEURON_CINIT_INVALID;
-  device->cores[core].model_started = 0;
   memset(device->cores[core].async_busy, 0, sizeof device->cores[core].async_busy);
   nds_nq_destroy(device, &device->cores[core].nq);
   for (index = core * topsps; index < (core + 1) * topsps; index++)
@@ -102,7 +103,7 @@ static long request_reset(struct nds_device* device, int32_t tgid, uint32_t map)
 
 long nds_nc_reset(struct nds_call* call) {
   struct neuron_nc_reset argument;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   nds_mutex_lock(&call->device->lock);
@@ -126,7 +127,7 @@ static bool consume_request(struct nds_device* device, int32_t tgid) {
 
 long nds_nc_reset_ready(struct nds_call* call) {
   struct neuron_nc_reset_ready argument;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   nds_mutex_lock(&call->device->lock);

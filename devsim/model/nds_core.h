@@ -45,7 +45,6 @@ struct nds_core_lock {
 
 struct nds_core {
   uint32_t init_state; /* enum neuron_cinit_state */
-  uint64_t model_started;
   bool async_busy[NEURON_ASYNC_2 + 1]; /* contexts of asynchronous copies */
   struct nds_core_lock lock;
   struct nds_nq_set nq;

@@ -32,7 +32,9 @@ static void init_copy_queue(struct nds_device* device, uint32_t core) {
 }
 
 static void advance(struct nds_ring* ring, uint64_t descriptors) {
-  ring->head = (uint32_t)((ring->head + descriptors) % COPY_RING_DESCS);
+  /* The ring may be a client's by now, or none. */
+  if (!ring->length) return;
+  ring->head = (uint32_t)((ring->head + descriptors) % ring->length);
   ring->tail = ring->head;
 }
 

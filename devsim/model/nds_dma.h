@@ -24,6 +24,7 @@ struct nds_ring {
   uint32_t tail;
   uint32_t pending;  /* descriptors a doorbell announced and that have not run */
   uint32_t progress; /* bytes of the descriptor at head that have moved */
+  uint32_t restarts; /* tells a descriptor that it has restarted its own ring */
 };
 
 struct nds_queue {

@@ -38,6 +38,14 @@ static void retire(struct nds_ring* ring) {
   ring->progress = 0;
 }
 
+/* Accounts for bytes of the descriptor at head, which ends with them or does not. */
+static void advance(struct nds_ring* ring, uint32_t restarts, uint32_t bytes, bool ends) {
+  /* What it wrote has restarted the ring, maybe with another length: there is no such head now. */
+  if (ring->restarts != restarts) return;
+  ring->progress += bytes;
+  if (ends) retire(ring);
+}
+
 static void spend(uint32_t* budget, uint32_t units) {
   *budget -= units < *budget ? units : *budget;
 }
@@ -50,6 +58,8 @@ static bool is_cast(const struct descriptor* tx) {
 /* One descriptor pair, or the part of it that the shorter side allows. */
 static int step(struct nds_device* device, struct nds_queue* queue, uint32_t* budget) {
   struct descriptor tx, rx;
+  uint32_t tx_restarts = queue->tx.restarts;
+  uint32_t rx_restarts = queue->rx.restarts;
   uint32_t tx_bytes, rx_bytes, bytes;
   int error = fetch(device, &queue->tx, &tx);
 
@@ -61,8 +71,8 @@ static int step(struct nds_device* device, struct nds_queue* queue, uint32_t* bu
     error = nds_cast(device, tx.word1, tx.pa, tx_bytes, rx.pa, rx_bytes);
     if (error) return error;
     spend(budget, 1 + tx_bytes / NEURON_PAGE_SIZE);
-    retire(&queue->tx);
-    retire(&queue->rx);
+    advance(&queue->tx, tx_restarts, 0, true);
+    advance(&queue->rx, rx_restarts, 0, true);
     return 0;
   }
   if (queue->tx.progress >= tx_bytes || queue->rx.progress >= rx_bytes) return -EFAULT;
@@ -72,10 +82,8 @@ static int step(struct nds_device* device, struct nds_queue* queue, uint32_t* bu
   error = nds_bus_copy(device, rx.pa + queue->rx.progress, tx.pa + queue->tx.progress, bytes);
   if (error) return error;
   spend(budget, 1 + bytes / NEURON_PAGE_SIZE);
-  queue->tx.progress += bytes;
-  queue->rx.progress += bytes;
-  if (bytes == tx_bytes) retire(&queue->tx);
-  if (bytes == rx_bytes) retire(&queue->rx);
+  advance(&queue->tx, tx_restarts, bytes, bytes == tx_bytes);
+  advance(&queue->rx, rx_restarts, bytes, bytes == rx_bytes);
   return 0;
 }
 
@@ -135,4 +143,5 @@ void nds_ring_restart(struct nds_ring* ring) {
   ring->tail = 0;
   ring->pending = 0;
   ring->progress = 0;
+  ring->restarts++;
 }

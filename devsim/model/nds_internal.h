@@ -113,6 +113,12 @@ const struct nds_profile* nds_profile_of(uint32_t architecture);
 /* nds_call.c: moving argument structs. All return 0 or what the handler must return. */
 long nds_fault(const struct nds_call* call, uint64_t uncopied);
 long nds_get(const struct nds_call* call, void* argument, size_t bytes);
+/*
+ * For calls that change something and then answer into their argument: writes it back as it is
+ * first, so that nothing has happened when the answer cannot be given. [ours] The real driver
+ * answers the same, but has made the change.
+ */
+long nds_get_for_reply(const struct nds_call* call, void* argument, size_t bytes);
 long nds_put(const struct nds_call* call, const void* argument, size_t bytes);
 long nds_put_at(const struct nds_call* call, uint64_t user, const void* value, size_t bytes);
 

@@ -80,7 +80,7 @@ static long mark(struct nds_call* call, struct neuron_crwl_nc_map_ext0* map) {
 
 long nds_range_mark(struct nds_call* call) {
   struct neuron_crwl_nc_map_ext0 map = {0};
-  long result = nds_get(call, &map, form_bytes(call));
+  long result = nds_get_for_reply(call, &map, form_bytes(call));
   long fault;
 
   if (result) return result;

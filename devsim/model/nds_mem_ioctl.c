@@ -228,7 +228,7 @@ long nds_mem_mc_get_info(struct nds_call* call) {
   long result;
 
   if (bytes != sizeof(struct neuron_mem_mc_get_info) && bytes != sizeof argument) return -EINVAL;
-  result = nds_get(call, &argument, bytes);
+  result = nds_get_for_reply(call, &argument, bytes);
   if (result) return result;
   result = chunk_around(call->device, argument.pa, bytes == sizeof argument, &chunk);
   if (result) return result;

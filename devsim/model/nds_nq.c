@@ -134,7 +134,7 @@ long nds_notifications_init_v1(struct nds_call* call) {
   struct neuron_notifications_init_v1 argument;
   struct nq_request request = {.host = true};
   struct nq_answer answer;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   request.device_id = argument.nc_id;
@@ -167,7 +167,7 @@ long nds_notifications_init_v2(struct nds_call* call) {
   struct neuron_notifications_init_v2 argument;
   struct nq_request request;
   struct nq_answer answer;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   request = request_of(&argument);
@@ -183,7 +183,7 @@ long nds_notifications_init_realloc_v2(struct nds_call* call) {
   struct neuron_notifications_init_v2 common;
   struct nq_request request;
   struct nq_answer answer;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   memcpy(&common, &argument, offsetof(struct neuron_notifications_init_v2, mmap_offset));

@@ -57,7 +57,7 @@ static long acquire(struct nds_device* device, int32_t caller, int32_t wanted, u
 
 long nds_acquire_store(struct nds_call* call) {
   struct neuron_neuron_ds argument;
-  long result = nds_get(call, &argument, sizeof argument);
+  long result = nds_get_for_reply(call, &argument, sizeof argument);
 
   if (result) return result;
   nds_mutex_lock(&call->device->lock);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace neffld {
 namespace {
@@ -169,18 +171,45 @@ Result<void> DeviceCalls::copy_descriptors(std::uint64_t handle, Bytes descripto
 
 Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> queues) {
   const auto batch = std::make_unique<neuron_dma_queue_init_batch>();
+  const auto all = queues;
   while (!queues.empty()) {
     const std::size_t count = std::min<std::size_t>(queues.size(), NEURON_MAX_QUEUE_INIT_BATCH);
     batch->count = static_cast<std::uint32_t>(count);
     std::copy_n(queues.begin(), count, batch->entries);
     if (const int answer = call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get())) {
-      return failed("DMA_QUEUE_INIT_BATCH", answer,
-                    fmt::format("{} queues from DMA engine {} queue {} on", count, queues[0].eng_id,
-                                queues[0].qid));
+      auto error = failed("DMA_QUEUE_INIT_BATCH", answer,
+                          fmt::format("{} queues from DMA engine {} queue {} on", count,
+                                      queues[0].eng_id, queues[0].qid));
+      // A batch stops at its first failure and leaves the entries before it initialised.
+      drop_rings(all.first(all.size() - queues.size() + count));
+      return error;
     }
     queues = queues.subspan(count);
   }
   return {};
+}
+
+void DeviceCalls::drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept {
+  const std::unique_ptr<neuron_dma_queue_init_batch> batch(new (std::nothrow)
+                                                               neuron_dma_queue_init_batch);
+  if (batch == nullptr) return;
+  while (!queues.empty()) {
+    const std::size_t count = std::min<std::size_t>(queues.size(), NEURON_MAX_QUEUE_INIT_BATCH);
+    batch->count = static_cast<std::uint32_t>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      // The driver takes a queue of the smallest length without rings (spec 11 B.2 item 12).
+      batch->entries[i] = {queues[i].eng_id,
+                           queues[i].qid,
+                           NEURON_RING_MIN_DESCS,
+                           NEURON_RING_MIN_DESCS,
+                           0,
+                           0,
+                           0,
+                           0};
+    }
+    call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get());
+    queues = queues.subspan(count);
+  }
 }
 
 Result<void> AllocationList::release(std::size_t keep) {

@@ -42,8 +42,11 @@ class DeviceCalls {
   Result<void> copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes);
   /// Writes ring descriptors from the start of a chunk (DMA_COPY_DESCRIPTORS64).
   Result<void> copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx);
-  /// Initialises queues in batches the driver accepts (DMA_QUEUE_INIT_BATCH).
+  /// Initialises queues in batches the driver accepts (DMA_QUEUE_INIT_BATCH): all or none.
   Result<void> init_queues(std::span<const neuron_dma_queue_init> queues);
+  /// Takes the rings away from queues, so that the memory they lie in can be freed. There is
+  /// nothing to be done if the driver refuses.
+  void drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept;
 
   /// ioctls made so far, by command value.
   const std::map<std::uint32_t, std::uint64_t>& counts() const { return counts_; }

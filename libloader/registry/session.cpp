@@ -56,6 +56,29 @@ Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
   return {};
 }
 
+/// Queues whose rings lie in memory that may still be taken back. Declare it behind the owner of
+/// that memory, so that queues lose their rings first.
+class PendingQueues {
+ public:
+  explicit PendingQueues(DeviceCalls& calls) : calls_(&calls) {}
+  ~PendingQueues() { calls_->drop_rings(inits_); }
+  PendingQueues(const PendingQueues&) = delete;
+  PendingQueues& operator=(const PendingQueues&) = delete;
+
+  Result<void> add(std::span<const neuron_dma_queue_init> inits) {
+    inits_.reserve(inits_.size() + inits.size());
+    NEFFLD_TRY(calls_->init_queues(inits));
+    inits_.insert(inits_.end(), inits.begin(), inits.end());
+    return {};
+  }
+  /// The memory stays.
+  void keep() { inits_.clear(); }
+
+ private:
+  DeviceCalls* calls_;
+  std::vector<neuron_dma_queue_init> inits_;
+};
+
 }  // namespace
 
 struct Session::State {
@@ -83,7 +106,8 @@ struct Session::State {
   using Bindings = std::map<std::string, std::uint64_t, std::less<>>;
 
   Result<void> stage(LoadedModel& model, Entry& entry, const LoadOptions& options);
-  Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock);
+  Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock,
+                    PendingQueues& queues);
   bool cores_are_free(const LoadedModel& model) const;
   void own_cores(LoadedModel& model);
   void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
@@ -124,7 +148,8 @@ void Session::State::own_cores(LoadedModel& model) {
 }
 
 /// Writes the contents of every section and programs the queues.
-Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageClock& clock) {
+Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageClock& clock,
+                                  PendingQueues& queues) {
   std::uint64_t copied = 0;
   const SectionSink sink =
       device_sink(calls, entry.by_request, model.plan, [&](std::uint64_t bytes) {
@@ -133,7 +158,7 @@ Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageC
       });
   NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, model.ledger, sink));
   if (cores_are_free(model)) {
-    NEFFLD_TRY(calls.init_queues(queue_inits(model.plan, entry.by_request, false)));
+    NEFFLD_TRY(queues.add(queue_inits(model.plan, entry.by_request, false)));
     model.queues_initialised = true;
   }
   model.relocated = true;
@@ -146,6 +171,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
   StageClock clock(model.parsed.times, options.progress);
   clock.start(Stage::stage);
   NEFFLD_ASSIGN(AllocationList all, allocate_all(calls, model.plan.requests));
+  PendingQueues queues(calls);
   entry.by_request.assign(all.live().begin(), all.live().end());
   std::uint64_t allocated = 0;
   for (const DeviceMemory& memory : all.live()) {
@@ -164,7 +190,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
 
   if (options.until != Stage::stage) {
     clock.start(Stage::relocate, planned_content_bytes(model.plan));
-    NEFFLD_TRY(fill(model, entry, clock));
+    NEFFLD_TRY(fill(model, entry, clock, queues));
   }
 
   // Only host memory can fail from here on, and ownership moves after the last thing that can.
@@ -175,6 +201,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
     if (!model.plan.requests[i].shared) entry.own.add(entry.by_request[i]);
   }
   next_seq += all.size();
+  queues.keep();
   all.forget();
   return {};
 }
@@ -284,10 +311,11 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   // A core that another model owns gets its queues at the model switch; a core that nobody owns any
   // more gets all of this model's.
   const bool free = cores_are_free(model);
+  PendingQueues queues(calls);
   if (switched && free && !model.queues_initialised) {
-    switched = calls.init_queues(queue_inits(plan, by_request, false));
+    switched = queues.add(queue_inits(plan, by_request, false));
   }
-  if (switched && free) switched = calls.init_queues(queue_inits(plan, by_request, true));
+  if (switched && free) switched = queues.add(queue_inits(plan, by_request, true));
   if (!switched) {
     // The model stays loaded and unbound: its cells and tables get their old contents back.
     static_cast<void>(
@@ -295,6 +323,7 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
     return switched;
   }
 
+  queues.keep();
   next_seq += rings.size();
   for (const DeviceMemory& memory : rings.live()) entry.bound.add(memory);
   rings.forget();

@@ -66,5 +66,10 @@ void add_marks(Rows& rows);
 void add_registers(Rows& rows);
 void add_surface(Rows& rows);
 void add_lifetimes(Rows& rows);
+void add_access(Rows& rows);
+void add_attach(Rows& rows);
+void add_processes(Rows& rows);
+void add_foreign(Rows& rows);
+void add_sharing(Rows& rows);
 
 }  // namespace neffld::cts

@@ -70,6 +70,7 @@ class SimTarget final : public Target {
     return {};
   }
   Result<std::unique_ptr<DeviceFile>> open() override { return device_->open(); }
+  Result<std::unique_ptr<Process>> start_process() override { return start_sim_process(device_); }
 
  private:
   SimOptions options_;
@@ -93,6 +94,7 @@ class NodeTarget final : public Target {
 
   Result<void> next_row() override { return {}; }
   Result<std::unique_ptr<DeviceFile>> open() override { return open_node(path_, nodes_); }
+  Result<std::unique_ptr<Process>> start_process() override { return start_node_process(path_); }
 
  private:
   std::string path_;

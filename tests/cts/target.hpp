@@ -9,6 +9,7 @@
 
 #include "neffld/back_ends.hpp"
 #include "neffld/device_file.hpp"
+#include "process.hpp"
 
 namespace neffld::cts {
 
@@ -42,6 +43,8 @@ class Target {
   virtual Result<void> next_row() = 0;
   /// A new open file of the device.
   virtual Result<std::unique_ptr<DeviceFile>> open() = 0;
+  /// Another process, without descriptors of the device.
+  virtual Result<std::unique_ptr<Process>> start_process() = 0;
 
  protected:
   Facts facts_;

@@ -20,6 +20,14 @@ struct Behaviour {
   bool lenient = false;    ///< every call answers 0
   std::uint32_t liar = 0;  ///< this command answers 0 without being made
   Commands succeeded;      ///< commands that answered 0
+
+  template <class Call>
+  int answer(std::uint32_t command, Call call) {
+    if (command == liar) return 0;
+    const int result = call();
+    if (result == 0) succeeded.insert(command);
+    return lenient ? 0 : result;
+  }
 };
 
 class WatchedFile final : public DeviceFile {
@@ -27,10 +35,7 @@ class WatchedFile final : public DeviceFile {
   WatchedFile(std::unique_ptr<DeviceFile> inner, Behaviour& behaviour)
       : inner_(std::move(inner)), behaviour_(behaviour) {}
   int ioctl(std::uint32_t command, void* argument) noexcept override {
-    if (command == behaviour_.liar) return 0;
-    const int result = inner_->ioctl(command, argument);
-    if (result == 0) behaviour_.succeeded.insert(command);
-    return behaviour_.lenient ? 0 : result;
+    return behaviour_.answer(command, [&] { return inner_->ioctl(command, argument); });
   }
   Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
     return inner_->mmap(offset, length, writable);
@@ -42,6 +47,32 @@ class WatchedFile final : public DeviceFile {
 
  private:
   std::unique_ptr<DeviceFile> inner_;
+  Behaviour& behaviour_;
+};
+
+class WatchedProcess final : public Process {
+ public:
+  WatchedProcess(std::unique_ptr<Process> inner, Behaviour& behaviour)
+      : inner_(std::move(inner)), behaviour_(behaviour) {}
+  std::int32_t id() const override { return inner_->id(); }
+  int open(Access access) override { return inner_->open(access); }
+  int dup(int descriptor) override { return inner_->dup(descriptor); }
+  int close(int descriptor) override { return inner_->close(descriptor); }
+  std::unique_ptr<Process> fork() override {
+    return std::make_unique<WatchedProcess>(inner_->fork(), behaviour_);
+  }
+  void exit() override { inner_->exit(); }
+  int ioctl(int descriptor, std::uint32_t command, void* argument) override {
+    return behaviour_.answer(command, [&] { return inner_->ioctl(descriptor, command, argument); });
+  }
+  Result<void*> mmap(int descriptor, std::uint64_t offset, std::uint64_t length,
+                     bool writable) override {
+    return inner_->mmap(descriptor, offset, length, writable);
+  }
+  void munmap(void* address, std::uint64_t length) override { inner_->munmap(address, length); }
+
+ private:
+  std::unique_ptr<Process> inner_;
   Behaviour& behaviour_;
 };
 
@@ -60,6 +91,11 @@ class WatchedTarget final : public Target {
     auto file = inner_->open();
     if (!file) return file;
     return std::make_unique<WatchedFile>(std::move(*file), behaviour_);
+  }
+  Result<std::unique_ptr<Process>> start_process() override {
+    auto process = inner_->start_process();
+    if (!process) return process;
+    return std::make_unique<WatchedProcess>(std::move(*process), behaviour_);
   }
 
  private:

@@ -33,6 +33,27 @@ Client Trial::open_another() {
   return Client(std::move(*file));
 }
 
+std::unique_ptr<Process> Trial::process() {
+  auto process = target_.start_process();
+  if (!process) skip(to_sentence(process.error()));
+  return std::move(*process);
+}
+
+Party Trial::party(Access access) {
+  std::unique_ptr<Process> other = process();
+  const int descriptor = other->open(access);
+  if (descriptor < 0) wrong("open by another process", result_text(descriptor), "a descriptor");
+  Client client = other->client(descriptor);
+  return {std::move(other), descriptor, std::move(client)};
+}
+
+Party Trial::child_of(Party& parent) {
+  std::unique_ptr<Process> child = parent.process->fork();
+  if (child == nullptr) skip("no child process can be made");
+  Client client = child->client(parent.descriptor);
+  return {std::move(child), parent.descriptor, std::move(client)};
+}
+
 void Trial::result(std::string_view sent, int got, int expected) const {
   if (got != expected) wrong(sent, result_text(got), result_text(expected));
 }
@@ -63,10 +84,9 @@ void Trial::holds(std::string_view sent, bool condition, std::string_view got,
   if (!condition) wrong(sent, got, expected);
 }
 
-std::uint64_t Trial::chunk(const Memory& memory) const {
+std::uint64_t Trial::chunk(const Client& client, const Memory& memory) const {
   std::uint64_t handle = 0;
-  result(fmt::format("MEM_ALLOC_V2MT64 of {} bytes", memory.size), client_.alloc(memory, handle),
-         0);
+  result(fmt::format("MEM_ALLOC_V2MT64 of {} bytes", memory.size), client.alloc(memory, handle), 0);
   holds("MEM_ALLOC_V2MT64", handle != 0, "handle 0", "another handle");
   return handle;
 }

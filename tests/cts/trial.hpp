@@ -28,6 +28,15 @@ struct RowSkipped {
 /// "0", "-EINVAL (-22)", "+56".
 std::string result_text(int result);
 
+/// Another process with one open file, and calls through it.
+struct Party {
+  std::unique_ptr<Process> process;
+  int descriptor;
+  Client client;
+
+  std::int32_t id() const { return process->id(); }
+};
+
 class Trial {
  public:
   Trial(Target& target, std::unique_ptr<DeviceFile> file)
@@ -37,6 +46,12 @@ class Trial {
   const Client& client() const { return client_; }
   /// Another open file of the same device.
   Client open_another();
+  /// Another process without open files.
+  std::unique_ptr<Process> process();
+  /// Another process that has opened the device.
+  Party party(Access access = Access::read_write);
+  /// A child of it that has inherited its file.
+  Party child_of(Party& parent);
 
   /// The result of a call.
   void result(std::string_view sent, int got, int expected) const;
@@ -52,7 +67,8 @@ class Trial {
   [[noreturn]] void skip(std::string reason) const { throw RowSkipped{std::move(reason)}; }
 
   /// The handle of a new chunk; the row fails if there is none.
-  std::uint64_t chunk(const Memory& memory) const;
+  std::uint64_t chunk(const Memory& memory) const { return chunk(client_, memory); }
+  std::uint64_t chunk(const Client& client, const Memory& memory) const;
   std::uint64_t pa_of(std::uint64_t handle) const;
   /// The address of a new chunk.
   std::uint64_t place(const Memory& memory) const { return pa_of(chunk(memory)); }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// Whatever goes wrong while queues are initialised, no queue keeps a ring in memory that was freed.
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <map>
+
+#include "fault_plan.hpp"
+#include "neffld/container.hpp"
+#include "neffld/session.hpp"
+#include "neuron_abi/address_map.h"
+#include "sample_catalogue.hpp"
+#include "sample_neff.hpp"
+#include "support.hpp"
+
+using namespace neffld;
+using namespace neffld::test;
+
+namespace {
+
+constexpr const char* sample_with_templates = "vecadd-v3";
+
+struct Bench {
+  explicit Bench(std::vector<Fault> plan) {
+    device = *SimDevice::create({});
+    peer = *device->open();
+    auto file = plan_faults(*device->open(), std::move(plan), log);
+    session = *Session::open(std::move(file));
+  }
+
+  Result<LoadedModel*> load() const {
+    NEFFLD_ASSIGN(const auto packed, sample::pack(sample::make_sample(sample_with_templates)));
+    NEFFLD_ASSIGN(auto parsed, parse_model(packed, session->arch()));
+    return session->load(std::move(parsed));
+  }
+
+  /// Addresses for every input and output, at the end of HBM 1, which the loader does not use.
+  static std::map<std::string, std::uint64_t, std::less<>> bindings(const LoadedModel& model) {
+    std::map<std::string, std::uint64_t, std::less<>> io;
+    std::uint64_t address = neuron_v3_hbm_base(1) + (1ull << 30);
+    for (const auto* tensors : {&model.parsed.manifest.inputs, &model.parsed.manifest.outputs}) {
+      for (const auto& [name, tensor] : *tensors) {
+        io[name] = address;
+        address += 1 << 24;
+      }
+    }
+    return io;
+  }
+
+  /// Queues that have a ring in device memory, and of those the ones whose memory is not allocated.
+  std::pair<int, int> queues_with_rings() const {
+    int rings = 0, freed = 0;
+    for (std::uint32_t engine = 0; engine < 128; ++engine) {
+      for (std::uint32_t queue = 0; queue < NEURON_MAX_DMA_QUEUES; ++queue) {
+        neuron_dma_queue_state tx{}, rx{};
+        neuron_dma_queue_get_state get{engine, queue, address_of(&tx), address_of(&rx)};
+        REQUIRE(peer->ioctl(NEURON_IOCTL_DMA_QUEUE_GET_STATE, &get) == 0);
+        for (const std::uint64_t base : {tx.base_addr, rx.base_addr}) {
+          if (base == 0 || (base & NEURON_V3_HOST_MASK) == NEURON_V3_HOST_BASE) continue;
+          ++rings;
+          neuron_mem_mc_get_info info{base, 0, 0};
+          if (peer->ioctl(NEURON_IOCTL_MEM_MC_GET_INFO, &info) != 0) ++freed;
+        }
+      }
+    }
+    return {rings, freed};
+  }
+
+  std::shared_ptr<FaultLog> log = std::make_shared<FaultLog>();
+  std::shared_ptr<SimDevice> device;
+  std::unique_ptr<DeviceFile> peer;
+  std::unique_ptr<Session> session;
+};
+
+Fault after_batch(std::uint64_t nth) {
+  return {Fault::Kind::after, nth, NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, -EIO};
+}
+
+}  // namespace
+
+TEST_CASE("a load whose queues fail half way leaves no queue on freed rings") {
+  const Bench good({});
+  REQUIRE(good.load());
+  CHECK(good.queues_with_rings().first > 0);
+  const Bench bad({after_batch(1)});
+  CHECK_FALSE(bad.load());
+  CHECK(bad.log->struck.size() == 1);
+  CHECK(bad.queues_with_rings() == std::pair{0, 0});
+}
+
+TEST_CASE("a bind whose queues fail half way leaves no queue on freed rings") {
+  const Bench good({});
+  const auto bound = good.load();
+  REQUIRE(bound);
+  const int loaded_rings = good.queues_with_rings().first;
+  REQUIRE(good.session->bind(**bound, Bench::bindings(**bound)));
+  CHECK(good.queues_with_rings().first > loaded_rings);
+  const Bench bad({after_batch(2)});
+  const auto model = bad.load();
+  REQUIRE(model);
+  CHECK_FALSE(bad.session->bind(**model, Bench::bindings(**model)));
+  CHECK(bad.log->struck.size() == 1);
+  // The queues of the load still have theirs.
+  CHECK(bad.queues_with_rings() == std::pair{loaded_rings, 0});
+}
