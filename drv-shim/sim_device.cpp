@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "nds_user.h"
 #include "neffld/sim_control.hpp"
@@ -30,26 +31,40 @@ tl::unexpected<Error> out_of_memory() {
   return fail(Status::fail_host_mem_alloc, ErrorClass::resource, {}, "out of memory");
 }
 
-/// The model's machine and device; every file keeps it alive.
-class Model {
+/// The host that devices share: core marks, topology.
+class Machine {
  public:
-  ~Model() {
-    if (device_ != nullptr) nds_device_destroy(device_);
+  ~Machine() {
     if (machine_ != nullptr) nds_machine_destroy(machine_);
   }
-  Model() = default;
+  Machine() = default;
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  int create() { return nds_machine_create(&machine_); }
+  nds_machine* get() const { return machine_; }
+
+ private:
+  nds_machine* machine_ = nullptr;
+};
+
+/// One device and its machine; every file keeps them alive.
+class Model {
+ public:
+  explicit Model(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
+  ~Model() {
+    if (device_ != nullptr) nds_device_destroy(device_);
+  }
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   int create(const nds_config& config) {
-    const int error = nds_machine_create(&machine_);
-    return error != 0 ? error : nds_device_create(machine_, &config, &device_);
+    return nds_device_create(machine_->get(), &config, &device_);
   }
-
   nds_device* device() const { return device_; }
 
  private:
-  nds_machine* machine_ = nullptr;
+  std::shared_ptr<Machine> machine_;
   nds_device* device_ = nullptr;
 };
 
@@ -180,7 +195,9 @@ std::optional<nds_generation> generation_of(std::uint32_t driver_minor) {
   }
 }
 
-Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
+Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
+                                              std::shared_ptr<Machine> machine,
+                                              std::uint32_t index) {
   const auto generation = generation_of(options.driver_minor);
   if (!generation) {
     return unsupported({}, fmt::format("no simulated driver has version 2.{}; versions are 2.24, "
@@ -189,10 +206,11 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
   }
   nds_config config{};
   config.architecture = options.architecture;
+  config.device_index = index;
   config.hbm_bytes = options.hbm_bytes;
   config.generation = *generation;
   config.strictness = options.clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
-  auto model = std::make_shared<Model>();
+  auto model = std::make_shared<Model>(std::move(machine));
   const int error = model->create(config);
   if (error == -EINVAL) {
     return unsupported(
@@ -213,7 +231,13 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options) {
   return std::make_shared<SimDeviceImpl>(std::move(model), DeviceTraits{name, true});
 }
 
-/// SimDevice::create is the only maker of devices.
+Result<std::shared_ptr<Machine>> create_machine() {
+  auto machine = std::make_shared<Machine>();
+  if (machine->create() != 0) return out_of_memory();
+  return machine;
+}
+
+/// SimDevice::create and sim_devices are the only makers of devices.
 SimDeviceImpl& impl(SimDevice& device) {
   return static_cast<SimDeviceImpl&>(device);
 }
@@ -237,6 +261,25 @@ int sim_share(const DeviceFile& file, std::int32_t process,
   }
 }
 
+Result<std::vector<std::shared_ptr<SimDevice>>> sim_devices(const SimOptions& options,
+                                                            std::uint32_t count) {
+  if (count == 0 || count > NEURON_MAX_DEVICES) {
+    return fail(Status::invalid, ErrorClass::usage, {},
+                fmt::format("found {} devices, expected 1 to {}", count, NEURON_MAX_DEVICES));
+  }
+  try {
+    NEFFLD_ASSIGN(const auto machine, create_machine());
+    std::vector<std::shared_ptr<SimDevice>> devices;
+    for (std::uint32_t index = 0; index < count; ++index) {
+      NEFFLD_ASSIGN(auto device, create_sim(options, machine, index));
+      devices.push_back(std::move(device));
+    }
+    return devices;
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  }
+}
+
 Result<std::string> sim_fact(SimDevice& device, const std::string& path) {
   char text[256];
   const int length = nds_device_fact(impl(device).model(), path.c_str(), text, sizeof text);
@@ -253,7 +296,8 @@ std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept {
 
 Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {
   try {
-    return create_sim(options);
+    NEFFLD_ASSIGN(auto machine, create_machine());
+    return create_sim(options, std::move(machine), 0);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }

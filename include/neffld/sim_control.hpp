@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "neffld/device_file.hpp"
 
@@ -25,6 +26,11 @@ int sim_open_as(SimDevice& device, std::int32_t process, Access access,
 /// (no file of a simulated device), -ENOMEM.
 int sim_share(const DeviceFile& file, std::int32_t process,
               std::unique_ptr<DeviceFile>& descriptor) noexcept;
+
+/// The devices 0 to `count` - 1 of one host: they share core marks and are each other's neighbours.
+/// Errors: a count that is not 1 to 64 (class usage), and those of SimDevice::create.
+Result<std::vector<std::shared_ptr<SimDevice>>> sim_devices(const SimOptions& options,
+                                                            std::uint32_t count);
 
 /// The text of a sysfs attribute by its path below the device's folder, such as "core_count" (spec
 /// 06 section 8). Errors: there is no such attribute (class usage).

@@ -2,6 +2,9 @@
 """The suite must be able to fail, and its lists must not hide anything."""
 import json
 import os
+import pathlib
+import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -13,6 +16,22 @@ ROW = "memory.size-limits"
 def run(*words):
     done = subprocess.run([EXE, "conformance", *words], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
+
+
+class Documents(unittest.TestCase):
+    def test_every_command_is_in_the_document_of_the_simulated_device(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        names = set()
+        for header in (root / "include" / "neuron_abi").glob("ioctl*.h"):
+            for name, value in re.findall(r"#define NEURON_IOCTL_(\w+) 0x(\w{8})u", header.read_text()):
+                number = int(value, 16) & 0xFF
+                if number < 125 or number == 133:  # the handlers of later ones are not known
+                    names.add(name)
+        document = (root / "docs" / "simulated-device.md").read_text()
+        section = document.split("## Commands")[1].split("\n## ")[0]
+        described = re.findall(r"`([A-Z0-9_]+)`", section)
+        self.assertEqual(sorted(described), sorted(names))
+        self.assertIn(f"All {len(names)} command values", section)
 
 
 class Command(unittest.TestCase):
@@ -75,6 +94,18 @@ class Command(unittest.TestCase):
         code, _, err = run("--device", "sim:v9")
         self.assertEqual(code, 5)
         self.assertIn("'sim:v9' is no device", err)
+
+    def test_too_little_address_space_is_a_resource_error(self):
+        def limited(*words):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+            return subprocess.run([EXE, *words], capture_output=True, text=True, preexec_fn=limit)
+
+        if limited("--version").returncode != 0:
+            self.skipTest("this build itself needs more address space")
+        done = limited("conformance", "--device", "sim:v3")
+        self.assertEqual(done.returncode, 6, done.stderr)
+        self.assertIn("address space (ulimit -v unlimited)", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The suite must catch drivers that answer differently, and leave a real driver unharmed.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 
@@ -194,6 +202,48 @@ TEST_CASE("a command that does nothing is noticed") {
     CAPTURE(command);
     CHECK(count(run_on(target, {}), Verdict::failed) > 0);
   }
+}
+
+TEST_CASE("processes of a node are real ones that share this one's memory") {
+  char folder[] = "/tmp/neffld-cts-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string path = std::string(folder) + "/node";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  {
+    auto started = start_node_process(path);
+    REQUIRE(started);
+    Process& parent = **started;
+    CHECK(parent.id() != getpid());
+    CHECK(parent.close(99) == -EBADF);
+    const int descriptor = parent.open(Access::read_write);
+    REQUIRE(descriptor >= 0);
+    // The kernel writes for another process and the number arrives here.
+    int waiting = 77;
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == 0);
+    CHECK(waiting == 0);
+    // Its descriptors are its own.
+    CHECK(fcntl(descriptor, F_GETFD) == -1);
+    const int copy = parent.dup(descriptor);
+    CHECK(copy > descriptor);
+    const auto child = parent.fork();
+    REQUIRE(child != nullptr);
+    CHECK(child->id() != parent.id());
+    waiting = 77;
+    CHECK(child->ioctl(copy, FIONREAD, &waiting) == 0);
+    CHECK(waiting == 0);
+    CHECK(child->close(descriptor) == 0);
+    CHECK(child->ioctl(descriptor, FIONREAD, &waiting) == -EBADF);
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == 0);
+    parent.exit();
+    CHECK(parent.ioctl(descriptor, FIONREAD, &waiting) == -ESRCH);
+    CHECK(child->ioctl(copy, FIONREAD, &waiting) == 0);
+    const auto stranger = start_node_process(path);
+    REQUIRE(stranger);
+    CHECK((*stranger)->ioctl(copy, FIONREAD, &waiting) == -EBADF);
+  }
+  CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  unlink(path.c_str());
+  rmdir(folder);
 }
 
 TEST_CASE("a failure is one sentence of what was sent, got and expected") {

@@ -202,6 +202,9 @@ class Fuzzer {
       const bool is_handle = name.ends_with("handle") && field.bytes == 8;
       if (is_handle && random_.one_in(2)) {
         shim::set_field(argument, field.offset, 8, handles_[any(handles_.size())]);
+      } else if (name == "offset" && std::string_view(info.name).starts_with("PROGRAM_ENGINE")) {
+        // It moves the source pointer too, which must stay in the buffer or the hole behind it.
+        shim::set_field(argument, field.offset, field.bytes, random_.below(2 * Buffers::bytes));
       } else if (random_.one_in(6)) {
         // A random pointer must not hit memory of this program: the device would write there.
         const bool pointer = field.kind == shim::FieldKind::pointer;

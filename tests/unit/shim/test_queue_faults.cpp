@@ -8,6 +8,7 @@
 #include "neffld/container.hpp"
 #include "neffld/session.hpp"
 #include "neuron_abi/address_map.h"
+#include "neuron_abi/ioctl.h"
 #include "sample_catalogue.hpp"
 #include "sample_neff.hpp"
 #include "support.hpp"
