@@ -5,6 +5,7 @@
 #include <rapidjson/encodings.h>
 #include <rapidjson/memorystream.h>
 
+#include <array>
 #include <iterator>
 
 namespace neffld::cli {
@@ -43,6 +44,14 @@ std::string one_line(std::string_view text) {
     }
   }
   return line;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
 }  // namespace neffld::cli

@@ -2,6 +2,7 @@
 // Names come from files: these make them safe to print.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +13,8 @@ std::string valid_utf8(std::string_view text);
 
 /// `text` for one line of a terminal: valid UTF-8, control characters as \xNN.
 std::string one_line(std::string_view text);
+
+/// "512 B", "1.5 KiB", "20.0 GiB".
+std::string human_bytes(std::uint64_t bytes);
 
 }  // namespace neffld::cli
