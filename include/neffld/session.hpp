@@ -21,6 +21,9 @@
 
 namespace neffld {
 
+/// Runtime interface versions this loader speaks (spec 06, version handshake).
+inline constexpr std::uint32_t oldest_runtime_interface = 5, newest_runtime_interface = 11;
+
 /// The stages of a load, in order; `--until` names one.
 enum class Stage : std::uint8_t { guard, parse, graph, build, plan, stage, relocate };
 std::string_view stage_name(Stage stage);

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "core_image.hpp"
 #include "loading.hpp"
+#include "neffld/device_image.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "json_out.hpp"
+#include "ledger_text.hpp"
 #include "loading.hpp"
 #include "text.hpp"
 
@@ -50,9 +51,9 @@ class RowPrinter {
       line.field("form", form);
       line.hex("old", row.old_value);
       line.hex("new", row.new_value);
-      line.field("symbol", symbol(row));
+      line.field("symbol", row_symbol(model_, row));
       line.field("addend", row.symbol.addend);
-      line.field("source", source(row));
+      line.field("source", row_source(model_, row));
     });
     text_ += line.text();
     text_ += '\n';
@@ -65,8 +66,8 @@ class RowPrinter {
         row.symbol.addend ? fmt::format("+0x{:x}", row.symbol.addend) : std::string();
     fmt::format_to(std::back_inserter(text_),
                    "0x{:011x}  {:<16} 0x{:0{}x} -> 0x{:0{}x}  {:<28} {:<24} {}\n", address, form,
-                   row.old_value, digits, row.new_value, digits, one_line(symbol(row)) + addend,
-                   one_line(source(row)), one_line(owner));
+                   row.old_value, digits, row.new_value, digits, one_line(row_symbol(model_, row)) + addend,
+                   one_line(row_source(model_, row)), one_line(owner));
   }
 
   void flush() {
@@ -74,38 +75,6 @@ class RowPrinter {
     text_.clear();
   }
   const Kbin& kbin(const LedgerRow& row) const { return model_.parsed.kbins[row.kbin]; }
-
-  std::string symbol(const LedgerRow& row) const {
-    switch (row.symbol.kind) {
-      case Symbol::Kind::variable:
-        return kbin(row).variables[row.symbol.index].name;
-      case Symbol::Kind::queue:
-        return kbin(row).queue_sets[row.symbol.index].name;
-      case Symbol::Kind::section:
-        return model_.plan.requests[row.symbol.index].owner;
-      case Symbol::Kind::device_register:
-        return "register";
-      case Symbol::Kind::none:
-        break;
-    }
-    return "-";
-  }
-
-  std::string source(const LedgerRow& row) const {
-    switch (row.source.kind) {
-      case SourceRecord::Kind::slot:
-        return fmt::format("slot {}", row.source.index);
-      case SourceRecord::Kind::descriptor:
-        return fmt::format("descriptor {}", row.source.index);
-      case SourceRecord::Kind::block:
-        return fmt::format("block {}", kbin(row).blocks[row.source.index].id);
-      case SourceRecord::Kind::variable:
-        return fmt::format("variable {}", kbin(row).variables[row.source.index].name);
-      case SourceRecord::Kind::none:
-        break;
-    }
-    return "-";
-  }
 
   const LoadedModel& model_;
   bool json_;

@@ -83,8 +83,11 @@ class BasicJsonOut {
   Writer writer_;
 };
 
-using JsonOut = BasicJsonOut<rapidjson::PrettyWriter<rapidjson::StringBuffer>>;
+// ASCII output: what is not comes out as \uNNNN, so no name can drive the terminal it is printed on.
+using JsonOut = BasicJsonOut<rapidjson::PrettyWriter<rapidjson::StringBuffer, rapidjson::UTF8<>,
+                                                     rapidjson::ASCII<>>>;
 /// Everything on one line.
-using JsonLine = BasicJsonOut<rapidjson::Writer<rapidjson::StringBuffer>>;
+using JsonLine =
+    BasicJsonOut<rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>>>;
 
 }  // namespace neffld::cli

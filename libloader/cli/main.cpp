@@ -16,7 +16,7 @@ constexpr const char* footer =
 5 unsupported, 6 resource, 7 device.)";
 
 int report_error(const neffld::Error& error) {
-  fmt::print(stderr, "neffld: {}\n", neffld::cli::one_line(neffld::to_sentence(error)));
+  fmt::print(stderr, "neffld: {}\n", neffld::one_line(neffld::to_sentence(error)));
   return neffld::exit_code(error.error_class);
 }
 
@@ -30,6 +30,10 @@ int run(int argc, char** argv) {
   neffld::cli::add_load(app, action);
   neffld::cli::add_dump(app, action);
   neffld::cli::add_relocs(app, action);
+  neffld::cli::add_explain(app, action);
+  neffld::cli::add_check(app, action);
+  neffld::cli::add_diff(app, action);
+  neffld::cli::add_disasm(app, action);
   neffld::cli::add_trace(app, action);
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);

@@ -1,16 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Names come from files: these make them safe to print.
 #pragma once
 
-#include <string>
-#include <string_view>
-
-namespace neffld::cli {
-
-/// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
-std::string valid_utf8(std::string_view text);
-
-/// `text` for one line of a terminal: valid UTF-8, control characters as \xNN.
-std::string one_line(std::string_view text);
-
-}  // namespace neffld::cli
+#include "neffld/text.hpp"

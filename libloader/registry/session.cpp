@@ -15,9 +15,6 @@
 namespace neffld {
 namespace {
 
-// Runtime ABI numbers this loader speaks (spec 06 section 1): v2 drivers take 5..7, v3 ones 10..11.
-constexpr std::uint32_t oldest_version = 5, newest_version = 11;
-
 /// Process-wide, never 0 (spec 04 section 1).
 std::uint32_t mint_h_model() {
   static std::atomic<std::uint32_t> last{0};
@@ -362,12 +359,13 @@ Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<DeviceFile> devic
   return guarded([&]() -> Result<std::unique_ptr<Session>> {
     auto state = std::make_unique<State>(std::move(device));
     NEFFLD_ASSIGN(state->facts, state->calls.driver_facts());
-    if (state->facts.max_version < oldest_version || state->facts.min_version > newest_version) {
+    if (state->facts.max_version < oldest_runtime_interface ||
+        state->facts.min_version > newest_runtime_interface) {
       return fail(Status::failure, ErrorClass::unsupported, {.path = state->file->traits().name},
                   fmt::format("the driver accepts runtime versions {} to {}, this loader speaks {} "
                               "to {}",
-                              state->facts.min_version, state->facts.max_version, oldest_version,
-                              newest_version));
+                              state->facts.min_version, state->facts.max_version, oldest_runtime_interface,
+                              newest_runtime_interface));
     }
     return std::make_unique<Session>(std::move(state));
   });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core_image.hpp"
+// Writes device images.
 
 #include <elf.h>
 #include <fmt/format.h>
@@ -12,16 +12,17 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <utility>
 #include <vector>
 
-#include "json_out.hpp"
+#include "image_notes.hpp"
+#include "neffld/device_image.hpp"
+#include "neffld/session.hpp"
 
-namespace neffld::cli {
+namespace neffld {
 namespace {
 
-constexpr std::string_view note_owner = "neffld";
-constexpr std::uint32_t note_type_model = 1;
 constexpr std::size_t piece_bytes = 4u << 20;
 constexpr int zstd_level = 3;
 
@@ -145,25 +146,31 @@ void pad_to(std::vector<std::uint8_t>& bytes, std::size_t multiple) {
   bytes.resize((bytes.size() + multiple - 1) / multiple * multiple);
 }
 
-std::vector<std::uint8_t> model_notes(const Session& session) {
+void append_note(std::vector<std::uint8_t>& notes, std::uint32_t type, std::string_view text) {
+  Elf64_Nhdr header{};
+  header.n_namesz = note_owner.size() + 1;
+  header.n_descsz = static_cast<Elf64_Word>(text.size());
+  header.n_type = type;
+  append_struct(notes, header);
+  notes.insert(notes.end(), note_owner.begin(), note_owner.end());
+  notes.push_back(0);
+  pad_to(notes, 4);
+  notes.insert(notes.end(), text.begin(), text.end());
+  pad_to(notes, 4);
+}
+
+/// One note of each type a model, in loading order.
+Result<std::vector<std::uint8_t>> model_notes(const Session& session) {
   std::vector<std::uint8_t> notes;
   for (const auto& model : session.models()) {
-    JsonLine json;
-    json.object([&] {
-      json.field("name", header_name(model->parsed.header));
-      json.field("uuid", header_uuid(model->parsed.header));
-    });
-    const std::string_view text = json.text();
-    Elf64_Nhdr header{};
-    header.n_namesz = note_owner.size() + 1;
-    header.n_descsz = static_cast<Elf64_Word>(text.size());
-    header.n_type = note_type_model;
-    append_struct(notes, header);
-    notes.insert(notes.end(), note_owner.begin(), note_owner.end());
-    notes.push_back(0);
-    pad_to(notes, 4);
-    notes.insert(notes.end(), text.begin(), text.end());
-    pad_to(notes, 4);
+    NEFFLD_ASSIGN(const Layout layout, layout_of(*model));
+    const std::string text = layout_to_json(layout);
+    if (text.size() > std::numeric_limits<Elf64_Word>::max()) {
+      return fail(Status::resource, ErrorClass::resource, {},
+                  fmt::format("the layout has {} bytes, a note holds at most 4 GiB", text.size()));
+    }
+    append_note(notes, note_type_model, model_json(layout));
+    append_note(notes, note_type_layout, text);
   }
   return notes;
 }
@@ -186,7 +193,7 @@ Result<std::vector<std::uint8_t>> head_of(const Session& session,
                 fmt::format("{} allocations do not fit an ELF core file, expected fewer than {}",
                             allocations.size(), PN_XNUM - 1));
   }
-  const std::vector<std::uint8_t> notes = model_notes(session);
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> notes, model_notes(session));
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -242,4 +249,4 @@ Result<void> write_core_image(Session& session, const std::string& path, bool co
   return file.finish();
 }
 
-}  // namespace neffld::cli
+}  // namespace neffld
