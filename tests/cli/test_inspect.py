@@ -47,7 +47,7 @@ class Explain(CliTest):
     def test_files_that_are_nothing(self):
         folder = self.fresh_folder()
         self.assert_refused(run("explain", os.path.join(folder, "none"), "1"), FILE)
-        self.assert_refused(run("explain", write_bytes(os.path.join(folder, "e"), b""), "1"), FORMAT)
+        self.assert_refused(run("explain", write_bytes(os.path.join(folder, "e"), b""), "1"), FILE)
         elf = write_bytes(os.path.join(folder, "elf"), b"\x7fELF" + bytes(60))
         self.assert_refused(run("explain", elf, "1"), FORMAT, "ELF")
 
