@@ -38,6 +38,18 @@ struct nds_device* nds_kmod_device_of(dev_t number) {
   return index < params.devices ? device_of[index].device : NULL;
 }
 
+/* The parameter may be written while the module is loaded or unloaded. */
+static DEFINE_MUTEX(models_lock);
+
+void nds_kmod_silence(u32 parts) {
+  unsigned int index;
+
+  mutex_lock(&models_lock);
+  for (index = 0; index < ARRAY_SIZE(device_of); index++)
+    if (device_of[index].device) nds_device_silence(device_of[index].device, parts);
+  mutex_unlock(&models_lock);
+}
+
 /* The mode of the nodes, where devtmpfs or udev make them. */
 static char* node_name(NDS_DEVNODE_CONST struct device* node, umode_t* mode) {
   if (mode) *mode = params.node_mode;
@@ -72,8 +84,12 @@ static int check_class(void) {
 static void destroy_models(void) {
   unsigned int index;
 
-  for (index = 0; index < params.devices; index++)
+  mutex_lock(&models_lock);
+  for (index = 0; index < params.devices; index++) {
     if (device_of[index].device) nds_device_destroy(device_of[index].device);
+    device_of[index].device = NULL;
+  }
+  mutex_unlock(&models_lock);
   nds_machine_destroy(machine);
 }
 
@@ -84,7 +100,10 @@ static int create_models(void) {
   if (error) return error;
   for (index = 0; !error && index < params.devices; index++) {
     params.config.device_index = index;
+    mutex_lock(&models_lock);
     error = nds_device_create(machine, &params.config, &device_of[index].device);
+    if (!error) nds_device_silence(device_of[index].device, nds_kmod_silent_parts());
+    mutex_unlock(&models_lock);
   }
   if (error) destroy_models();
   return error;

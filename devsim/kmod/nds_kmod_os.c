@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /* nds_os.h for a kernel, but for the spaces: memory, user memory, signals and logging. */
+#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -76,6 +77,10 @@ size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes) {
 bool nds_os_yield(void) {
   cond_resched();
   return fatal_signal_pending(current);
+}
+
+bool nds_os_may_map_raw(void) {
+  return nds_kmod_raw_mappings() && capable(CAP_SYS_RAWIO);
 }
 
 /* Everything the model has to say is about a client's mistake, so it is for debugging only. */

@@ -41,6 +41,29 @@ static int set_used(const char* text, const struct kernel_param* param) {
 
 static const struct kernel_param_ops used_ops = {.set = set_used, .get = get_used};
 
+static const char* const parts[] = {"nothing", "dma", "mailbox", "reset"};
+static const u32 part_bits[] = {0, NDS_SILENT_DMA, NDS_SILENT_MAILBOX, NDS_SILENT_RESET};
+static uint silent; /* index into parts */
+
+static int set_silent(const char* text, const struct kernel_param* param) {
+  int index = sysfs_match_string(parts, text);
+
+  if (index < 0) return -EINVAL;
+  silent = (uint)index;
+  nds_kmod_silence(part_bits[silent]);
+  return 0;
+}
+
+static int get_silent(char* text, const struct kernel_param* param) {
+  return sprintf(text, "%s\n", parts[silent]);
+}
+
+static const struct kernel_param_ops silent_ops = {.set = set_silent, .get = get_silent};
+
+u32 nds_kmod_silent_parts(void) {
+  return part_bits[silent];
+}
+
 static uint devices = 1;
 module_param(devices, uint, 0444);
 MODULE_PARM_DESC(devices, "number of devices, 1 to 64 (default 1)");
@@ -75,6 +98,21 @@ MODULE_PARM_DESC(clean_errors,
                  "answer errnos where the real driver returns positive residues or ignores wrong "
                  "handles (default N)");
 
+static uint pci_domain;
+module_param(pci_domain, uint, 0444);
+MODULE_PARM_DESC(pci_domain, "PCI domain that the devices say they are in (default 0)");
+
+static bool raw_mappings;
+module_param(raw_mappings, bool, 0444);
+MODULE_PARM_DESC(raw_mappings,
+                 "let processes with CAP_SYS_RAWIO map any device address, as the real driver does "
+                 "(default N)");
+
+module_param_cb(silent, &silent_ops, NULL, 0644);
+MODULE_PARM_DESC(silent,
+                 "part of the devices that does not answer: nothing, dma, mailbox or reset; may be "
+                 "changed at any time (default nothing)");
+
 static uint revision;
 module_param(revision, uint, 0444);
 MODULE_PARM_DESC(revision, "PCI revision, 0 = hardware, 240 = emulator, 255 = QEMU (default 0)");
@@ -100,6 +138,10 @@ MODULE_PARM_DESC(node_mode, "permissions of the nodes, octal with a leading 0 (d
 
 module_param_cb(mem_used, &used_ops, NULL, 0444);
 MODULE_PARM_DESC(mem_used, "read only: bytes that count against mem_limit now");
+
+bool nds_kmod_raw_mappings(void) {
+  return raw_mappings;
+}
 
 static int bad(const char* sentence) {
   pr_err("neuron_sim: %s\n", sentence);
@@ -173,6 +215,7 @@ int nds_kmod_params_check(struct nds_kmod_params* out) {
     return bad("parameter prefix must be 1 to 16 of a-z, 0-9 and _, beginning with a letter");
   out->config.architecture = arch;
   out->config.revision = revision;
+  out->config.pci_domain = pci_domain;
   out->config.hbm_bytes = hbm_bytes;
   out->config.cores = cores;
   out->config.pci_device_id = inf2 ? NDS_PCI_INF2 : 0;

@@ -93,8 +93,17 @@ int nds_device_fact(struct nds_device* device, const char* path, char* text, siz
 int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, size_t bytes);
 
 /*
+ * From now on parts of the device do not answer; 0 = all do. The driver's waits for them pass at
+ * once: what is seen is how they end (spec 11 A.3, A.5, A.6).
+ */
+#define NDS_SILENT_DMA 1u     /* copies are given up: -EPERM; descriptors stay where they are */
+#define NDS_SILENT_MAILBOX 2u /* the firmware: counters and metrics, -EPERM */
+#define NDS_SILENT_RESET 4u   /* resets are never acknowledged: open, -EINVAL */
+void nds_device_silence(struct nds_device* device, uint32_t parts);
+
+/*
  * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling
- * process. 0, -EBUSY (16 processes are attached), -ENOMEM.
+ * process. 0, -EBUSY (16 processes are attached), -EINVAL (never reset), -ENOMEM.
  */
 int nds_file_open(struct nds_device* device, int32_t tgid, uint32_t flags, struct nds_file** out);
 /* To be called at every close of every descriptor of the file, before release. */

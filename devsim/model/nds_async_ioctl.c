@@ -134,6 +134,7 @@ static long write_engine(struct nds_call* call, uint64_t pa, uint64_t user, uint
     size_t piece = bytes - done < BOUNCE_BYTES ? (size_t)(bytes - done) : BOUNCE_BYTES;
 
     result = nds_fault(call, nds_os_from_user(bounce, user + done, piece));
+    if (!result && nds_is_silent(call->device, NDS_SILENT_DMA)) result = -EPERM;
     if (result) break;
     nds_mutex_lock(&call->device->dma.lock);
     result = nds_bus_write(call->device, pa + done, bounce, piece);

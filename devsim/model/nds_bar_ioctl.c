@@ -186,6 +186,7 @@ long nds_read_hw_counters(struct nds_call* call) {
   result = nds_fault(
       call, nds_os_from_user(address, argument.address_ptr, argument.count * sizeof address[0]));
   if (result) return result;
+  if (nds_is_silent(call->device, NDS_SILENT_MAILBOX)) return -EPERM;
   nds_mutex_lock(&call->device->dma.lock);
   for (index = 0; !result && index < argument.count; index++)
     if (address[index] % 4 == 0 && address[index] < call->device->profile->bar0_bytes)
@@ -204,6 +205,7 @@ long nds_post_metric(struct nds_call* call) {
   if (argument.data_size > sizeof words) return -E2BIG;
   result = nds_fault(call, nds_os_from_user(words, argument.data_ptr, argument.data_size));
   if (result) return result;
+  if (nds_is_silent(call->device, NDS_SILENT_MAILBOX)) return -EPERM;
   return nds_os_space_write(call->device->bar0_space, misc_ram(call->device) + MISC_RAM_METRICS,
                             words, sizeof words);
 }

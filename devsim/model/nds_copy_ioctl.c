@@ -34,11 +34,13 @@ static uint64_t descriptors_of(uint64_t bytes) {
 }
 
 static long move(struct nds_call* call, const struct neuron_mem_buf_copy64* argument,
-                 const struct nds_chunk* chunk, uint64_t* uncopied) {
+                 const struct nds_chunk* chunk, bool zero_copy, uint64_t* uncopied) {
   struct nds_space* space;
   uint64_t offset;
 
   if (!nds_chunk_covers(call->device, chunk, argument->offset, argument->size)) return -EINVAL;
+  /* Only host chunks through a buffer are copied by the driver itself. */
+  if ((!chunk->host || zero_copy) && nds_is_silent(call->device, NDS_SILENT_DMA)) return -EPERM;
   space = nds_chunk_space(call->device, chunk, &offset);
   offset += argument->offset;
   if (argument->copy_to_mem_handle)
@@ -53,7 +55,7 @@ static long buf_copy(struct nds_call* call, const struct neuron_mem_buf_copy64* 
   long result;
 
   if (!chunk) return -EINVAL;
-  result = move(call, argument, chunk, &uncopied);
+  result = move(call, argument, chunk, zero_copy, &uncopied);
   if (!result && uncopied && zero_copy)
     result = -ENOMEM; /* the user's pages could not be pinned */
   else if (!result)
@@ -139,6 +141,7 @@ static long copy_chunks(struct nds_device* device, const struct neuron_mem_copy6
   if (!from || !to) return -EINVAL;
   if (!nds_chunk_covers(device, from, argument->src_offset, argument->size)) return -EINVAL;
   if (!nds_chunk_covers(device, to, argument->dst_offset, argument->size)) return -EINVAL;
+  if (nds_is_silent(device, NDS_SILENT_DMA)) return -EPERM;
   from_space = nds_chunk_space(device, from, &from_offset);
   to_space = nds_chunk_space(device, to, &to_offset);
   return copy_space(to_space, to_offset + argument->dst_offset, from_space,
@@ -197,6 +200,10 @@ static long fill(struct nds_device* device, const struct neuron_memset64* argume
 
   if (!chunk) return -EINVAL;
   if (nds_chunk_covers(device, chunk, argument->offset, argument->size)) {
+    if (nds_is_silent(device, NDS_SILENT_DMA)) {
+      nds_chunk_unpin(device, chunk);
+      return -EPERM;
+    }
     space = nds_chunk_space(device, chunk, &offset);
     result = nds_os_space_fill(space, offset + argument->offset, (uint8_t)argument->value,
                                argument->size);

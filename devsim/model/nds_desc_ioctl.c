@@ -71,6 +71,7 @@ static long write_piece(struct nds_call* call, const struct neuron_dma_copy_desc
     return -EPERM;
   result = vet(call, staging, (uint32_t)(bytes / NEURON_UDMA_DESC_SIZE));
   if (result) return result;
+  if (!chunk->host && nds_is_silent(call->device, NDS_SILENT_DMA)) return -EPERM;
   space = nds_chunk_space(call->device, chunk, &offset);
   return nds_os_space_write(space, offset + argument->offset + done, staging, bytes);
 }

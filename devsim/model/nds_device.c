@@ -161,6 +161,14 @@ void nds_device_destroy(struct nds_device* device) {
   free_device(device);
 }
 
+void nds_device_silence(struct nds_device* device, uint32_t parts) {
+  __atomic_store_n(&device->silent, parts, __ATOMIC_RELAXED);
+}
+
+bool nds_is_silent(const struct nds_device* device, uint32_t part) {
+  return __atomic_load_n(&device->silent, __ATOMIC_RELAXED) & part;
+}
+
 void nds_device_counters(struct nds_device* device, struct nds_counters* out) {
   nds_mutex_lock(&device->lock);
   *out = device->counters;

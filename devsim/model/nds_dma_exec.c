@@ -121,6 +121,7 @@ void nds_dma_run(struct nds_device* device) {
   uint32_t budget = BUDGET;
   uint32_t engine, index;
 
+  if (nds_is_silent(device, NDS_SILENT_DMA)) return;
   while (device->dma.rung && budget) {
     device->dma.rung = false;
     spend(&budget, LOOK_COST);

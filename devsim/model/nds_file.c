@@ -36,7 +36,9 @@ int nds_file_open(struct nds_device* device, int32_t tgid, uint32_t flags, struc
   file->device = device;
   /* O_WRONLY, and access mode 3 too: bit 0 alone decides. */
   file->free_access = flags & 1u;
-  if (!file->free_access) {
+  if (!file->free_access && nds_is_silent(device, NDS_SILENT_RESET)) {
+    error = -EINVAL; /* the reset at probe was given up */
+  } else if (!file->free_access) {
     nds_mutex_lock(&device->lock);
     error = attach(device, tgid);
     if (!error) device->open_files++;

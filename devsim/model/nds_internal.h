@@ -73,6 +73,7 @@ struct nds_device {
   struct nds_chunk_index chunks;
   struct nds_attach_slot slots[NEURON_MAX_ATTACHED_PROCESSES];
   uint32_t open_files;
+  uint32_t silent; /* NDS_SILENT_...; a word, read without a lock */
   struct nds_counters counters;
   struct nds_dma dma;
   struct nds_window windows[NDS_MAX_WINDOWS]; /* the cores first */
@@ -121,6 +122,9 @@ long nds_get(const struct nds_call* call, void* argument, size_t bytes);
 long nds_get_for_reply(const struct nds_call* call, void* argument, size_t bytes);
 long nds_put(const struct nds_call* call, const void* argument, size_t bytes);
 long nds_put_at(const struct nds_call* call, uint64_t user, const void* value, size_t bytes);
+
+/* nds_device.c: whether a part of the device does not answer */
+bool nds_is_silent(const struct nds_device* device, uint32_t part);
 
 /* nds_file.c; needs the device lock */
 bool nds_is_attached(const struct nds_device* device, int32_t tgid);

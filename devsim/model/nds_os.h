@@ -64,6 +64,9 @@ int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user
  */
 bool nds_os_yield(void);
 
+/* Whether the calling process may map any device address (CAP_SYS_RAWIO, spec 06 section 6). */
+bool nds_os_may_map_raw(void);
+
 /* One line for the person who debugs a client; the host decides whether it is shown. */
 void nds_os_log(const char* format, ...) __attribute__((format(printf, 1, 2)));
 

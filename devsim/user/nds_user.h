@@ -13,6 +13,12 @@ extern "C" {
 void* nds_user_space_address(struct nds_space* space, uint64_t offset);
 
 /*
+ * Whether mmaps of this thread have the right to map any device address, as root has on a node. No,
+ * unless this says so.
+ */
+void nds_user_allow_raw_mappings(bool allowed);
+
+/*
  * Where nds_os_log lines go; NULL (the initial value) drops them. Called from any thread. Set it
  * before the first device is used.
  */

@@ -27,6 +27,7 @@ struct nds_space {
 };
 
 static void (*log_sink)(const char* line);
+static __thread bool raw_mappings;
 
 void* nds_os_alloc(size_t bytes) {
   return calloc(1, bytes);
@@ -38,6 +39,14 @@ void nds_os_free(void* memory) {
 
 void nds_user_set_log(void (*sink)(const char* line)) {
   log_sink = sink;
+}
+
+void nds_user_allow_raw_mappings(bool allowed) {
+  raw_mappings = allowed;
+}
+
+bool nds_os_may_map_raw(void) {
+  return raw_mappings;
 }
 
 /* The scheduler needs no help, and a killed process runs none of this. */

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace devsim_test {
+namespace transcripts {
 
 struct Field {
   std::string name;
@@ -108,7 +108,7 @@ MEM_MC_GET_INFO_V2 32 pa@0:8 mmap_offset@8:8+ size@16:8+ mem_handle@24:8+
 RESOURCE_MMAP_INFO 32 block@0 block_id@4 resource@8 offset@16:8+ size@24:8+
 PRINTK 16 buffer@0:8* size@8 action@12
 HOST_DEVICE_ID 4 host_device_id@0+
-HOST_DEVICE_ID_TO_RID_MAP 260 count@0+ r0@4+ r1@8+ r2@12+ r15@64+ r63@256+
+HOST_DEVICE_ID_TO_RID_MAP 260 count@0+ r0@4+ r1@8+ r2@12+ r3@16+ r4@20+ r5@24+ r6@28+ r7@32+ r8@36+ r9@40+ r10@44+ r11@48+ r12@52+ r13@56+ r14@60+ r15@64+ r63@256+
 DUMP_MEM_CHUNKS 24 hbm_index@0 num_entries_in@4 num_entries_out@8+ data@16:8*
 NC_PID_STATE_DUMP 16 size@0 nc_id@4 filter_log_owner@8 log_dump_limit@12
 HBM_SCRUB_START 16 nc_id@0 hbm_index@4 axi_port@8 init_val@12
@@ -156,4 +156,4 @@ inline std::map<std::string, Layout, std::less<>> parse_layouts() {
   return layouts;
 }
 
-}  // namespace devsim_test
+}  // namespace transcripts
