@@ -13,6 +13,7 @@
 #include "no_throw.hpp"
 #include "trace_compare.hpp"
 #include "trace_format.hpp"
+#include "trace_translate.hpp"
 
 namespace neffld {
 namespace {
@@ -38,6 +39,7 @@ class Replay {
       // A call without a reply is the one the recorded machine did not survive.
       if (event->call && event->call->replied) NEFFLD_TRY(call(*event->call));
     }
+    report_.translated = translation_.different();
     return std::move(report_);
   }
 
@@ -48,7 +50,9 @@ class Replay {
     const int result = device_.ioctl(recorded.command, argument);
     capture_.after(made, argument, result);
     const std::size_t before = report_.differences.size();
-    compare_calls(recorded, made, Compared::replies, contents_, report_);
+    if (!options_.literal) translation_.learn(recorded, made);
+    compare_calls(options_.literal ? recorded : translation_.expected(recorded), made,
+                  Compared::replies, contents_ && translation_.different() == 0, report_);
     if (report_.differences.size() == before) return {};
     if (std::string why = device_.refusal(); result < 0 && !why.empty()) {
       report_.differences.back().second += " (" + why + ")";
@@ -74,6 +78,7 @@ class Replay {
       if (field.kind != FieldKind::pid || field_value(argument, at, 4) != own_pid) return;
       set_field(argument, at, 4, static_cast<std::uint32_t>(getpid()));
     });
+    if (!options_.literal) translation_.sent(*info, argument);
     // Directions and lengths are read from the argument before its pointers are real.
     const std::vector<std::uint8_t> plain(argument.begin(), argument.end());
     for (std::size_t i = 0; i < info->pointers.size(); ++i) {
@@ -88,7 +93,7 @@ class Replay {
     const std::uint64_t state = field_value(plain, rule.offset, 8);
     std::uint64_t address = 0;
     if (state == static_cast<std::uint64_t>(PointerState::good)) {
-      NEFFLD_ASSIGN(address, make_payload(recorded, rule, index, plain));
+      NEFFLD_ASSIGN(address, make_payload(recorded, info, rule, index, plain));
       address -= rule.skip.of(plain);
     } else if (state != static_cast<std::uint64_t>(PointerState::null)) {
       NEFFLD_ASSIGN(address, unmapped_.unmapped());
@@ -98,8 +103,8 @@ class Replay {
   }
 
   /// Memory for one pointer; its address.
-  Result<std::uint64_t> make_payload(const TraceCall& recorded, const PointerRule& rule,
-                                     std::size_t index, Bytes plain) {
+  Result<std::uint64_t> make_payload(const TraceCall& recorded, const CommandInfo& info,
+                                     const PointerRule& rule, std::size_t index, Bytes plain) {
     const TracePayload* payload = nullptr;
     for (const TracePayload& candidate : recorded.payloads) {
       if (candidate.pointer == index && candidate.sent) payload = &candidate;
@@ -113,6 +118,7 @@ class Replay {
     if (payload != nullptr && payload->has_bytes) {
       std::copy_n(payload->bytes.begin(), std::min<std::uint64_t>(room, payload->bytes.size()),
                   memory.begin());
+      if (!options_.literal) translation_.sent_payload(info, rule, memory);
     }
     return reinterpret_cast<std::uintptr_t>(memory.data());
   }
@@ -120,7 +126,9 @@ class Replay {
   void map(const TraceMapping& recorded) {
     if (!recorded.mapped) return;  // which one is not recorded; all go at the end
     TraceMapping made = recorded;
-    auto address = device_.mmap(recorded.offset, recorded.length, recorded.writable);
+    const std::uint64_t offset =
+        options_.literal ? recorded.offset : translation_.address(recorded.offset);
+    auto address = device_.mmap(offset, recorded.length, recorded.writable);
     made.succeeded = address.has_value();
     if (address) mapped_.emplace_back(*address, recorded.length);
     compare_mappings(recorded, made, report_.calls, report_);
@@ -129,6 +137,7 @@ class Replay {
   DeviceFile& device_;
   CompareOptions options_;
   Capture capture_;
+  Translation translation_;
   CompareReport report_;
   GuardedBuffer argument_, unmapped_, buffers_[2];
   std::vector<std::pair<void*, std::uint64_t>> mapped_;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Reading a trace: bytes -> zstd -> records -> events. Every length is checked before it is used,
 // memory grows only with bytes that are really there.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -371,7 +374,15 @@ Result<std::unique_ptr<TraceReader>> TraceReader::from_bytes(Bytes bytes, std::s
 }
 
 Result<std::unique_ptr<TraceReader>> TraceReader::open(const std::string& path) {
-  std::shared_ptr<std::FILE> file(std::fopen(path.c_str(), "rbe"),
+  // Without waiting for a writer, should it be a pipe.
+  const int number = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  struct stat status {};
+  if (number >= 0 && ::fstat(number, &status) == 0 && !S_ISREG(status.st_mode)) {
+    ::close(number);
+    return fail(Status::invalid, ErrorClass::file, {.member = path},
+                "a trace must be a regular file");
+  }
+  std::shared_ptr<std::FILE> file(number < 0 ? nullptr : ::fdopen(number, "rb"),
                                   [](std::FILE* open) { return open ? std::fclose(open) : 0; });
   if (!file) {
     return fail(Status::invalid, ErrorClass::file, {.member = path},

@@ -11,6 +11,8 @@
 
 namespace neffld::shim {
 
+/// `text` with controls, line ends, writing direction marks and what is no UTF-8 escaped.
+std::string printable(std::string_view text);
 /// "MEM_FREE", or "unknown command 0x...".
 std::string command_name(std::uint32_t command);
 /// "0", "-ENOMEM", "+40" (the driver's own positive result).

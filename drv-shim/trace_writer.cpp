@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -30,11 +32,41 @@ tl::unexpected<Error> write_error(const std::string& path, std::string text) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+/// What a trace is written to.
+struct Target {
+  File file{nullptr, &std::fclose};
+  std::string part;  ///< its name until it is finished; empty = written where it belongs
+};
+
+constexpr int most_parts = 100;
+
+Result<Target> open_target(const std::string& path) {
+  struct stat status {};
+  Target target;
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    // Without waiting for a reader, should it be a pipe.
+    const int number = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (number >= 0) ::fcntl(number, F_SETFL, 0);
+    target.file.reset(number < 0 ? nullptr : ::fdopen(number, "wb"));
+  } else {
+    int number = -1;
+    for (int part = 1; part <= most_parts && (part == 1 || errno == EEXIST); ++part) {
+      target.part = part == 1 ? path + ".part" : fmt::format("{}.part{}", path, part);
+      number = ::open(target.part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (number >= 0) break;
+    }
+    target.file.reset(number < 0 ? nullptr : ::fdopen(number, "wb"));
+  }
+  if (target.file) return target;
+  return write_error(path, fmt::format("cannot create the trace: {}", std::strerror(errno)));
+}
+
 /// A file that takes bytes through a zstd frame.
 class Stream {
  public:
-  Stream(File file, std::string path)
-      : file_(std::move(file)),
+  Stream(Target target, std::string path)
+      : file_(std::move(target.file)),
+        part_(std::move(target.part)),
         path_(std::move(path)),
         stream_(ZSTD_createCStream(), &ZSTD_freeCStream),
         compressed_(ZSTD_CStreamOutSize()) {
@@ -57,9 +89,18 @@ class Stream {
     return write_error(path_, fmt::format("cannot write the trace: {}", std::strerror(errno)));
   }
 
-  Result<void> end() {
+  /// The frame is complete and in the file; the file gets its name.
+  Result<void> end(bool durable) {
     NEFFLD_TRY(compress({}, ZSTD_e_end));
-    return flush();
+    NEFFLD_TRY(flush());
+    if (part_.empty()) return {};
+    // Nothing may rename half a file: its bytes first.
+    if (durable && fdatasync(fileno(file_.get())) != 0) {
+      return write_error(path_, fmt::format("cannot write the trace: {}", std::strerror(errno)));
+    }
+    if (std::rename(part_.c_str(), path_.c_str()) == 0) return {};
+    return write_error(
+        path_, fmt::format("cannot name the trace, which is {}: {}", part_, std::strerror(errno)));
   }
 
  private:
@@ -82,6 +123,7 @@ class Stream {
   }
 
   File file_;
+  std::string part_;  ///< the file's name until it is complete; empty: its own
   std::string path_;
   std::unique_ptr<ZSTD_CStream, std::size_t (*)(ZSTD_CStream*)> stream_;
   std::vector<std::uint8_t> compressed_;
@@ -89,8 +131,8 @@ class Stream {
 
 class Writer final : public TraceWriter {
  public:
-  Writer(File file, const std::string& path, const TraceOptions& options)
-      : stream_(std::move(file), path), options_(options) {
+  Writer(Target target, const std::string& path, const TraceOptions& options)
+      : stream_(std::move(target), path), options_(options) {
     TraceHead head{};
     std::memcpy(head.magic, trace_magic, sizeof trace_magic);
     head.major = trace_major;
@@ -158,7 +200,7 @@ class Writer final : public TraceWriter {
     if (!finished_) {
       keep([&]() -> Result<void> {
         NEFFLD_TRY(record(RecordType::end, bytes_of(EndRecord{calls_}), {}));
-        return stream_.end();
+        return stream_.end(options_.durable);
       });
       finished_ = true;
     }
@@ -237,11 +279,8 @@ class Writer final : public TraceWriter {
 Result<std::shared_ptr<TraceWriter>> TraceWriter::create(const std::string& path,
                                                          const TraceOptions& options) {
   return no_throw([&]() -> Result<std::shared_ptr<TraceWriter>> {
-    File file(std::fopen(path.c_str(), "wbe"), &std::fclose);
-    if (!file) {
-      return write_error(path, fmt::format("cannot create the trace: {}", std::strerror(errno)));
-    }
-    return std::make_shared<Writer>(std::move(file), path, options);
+    NEFFLD_ASSIGN(Target target, open_target(path));
+    return std::make_shared<Writer>(std::move(target), path, options);
   });
 }
 

@@ -69,8 +69,10 @@ struct TraceOptions {
   bool durable = false;
 };
 
-/// Writes a trace file. Failures to write never disturb the calls being recorded; they are kept and
-/// told by finish().
+/// Writes a trace file: into a new file PATH.part (.part2 and so on if there is one), which gets
+/// its name when it is finished; what was at PATH stays until then. A recorder that dies leaves the
+/// part file. If PATH is a device or a pipe it is written to directly. Failures to write never
+/// disturb the calls being recorded; they are kept and told by finish().
 class TraceWriter {
  public:
   static Result<std::shared_ptr<TraceWriter>> create(const std::string& path,
@@ -93,6 +95,7 @@ class TraceReader {
   /// Fills the span from its start; fewer bytes than asked for = the end.
   using Source = std::function<Result<std::size_t>(MutableBytes)>;
 
+  /// A regular file.
   static Result<std::unique_ptr<TraceReader>> open(const std::string& path);
   /// `name` is for messages.
   static Result<std::unique_ptr<TraceReader>> from_bytes(Bytes bytes, std::string name = "trace");
@@ -108,9 +111,11 @@ class TraceReader {
 std::unique_ptr<DeviceFile> record_calls(std::unique_ptr<DeviceFile> device,
                                          std::shared_ptr<TraceWriter> writer);
 
-/// One line: number, command, named fields, result, what came back.
+/// One line: number, command, named fields, result, what came back. Text that a trace holds is
+/// printed with everything escaped that could move the cursor or change the order of letters.
 std::string to_line(const TraceCall& call);
 std::string to_line(const TraceMapping& mapping);
+std::string to_line(const TraceInfo& info);
 
 /// A place where two runs differ.
 struct TraceDifference {
@@ -122,11 +127,16 @@ std::string to_line(const TraceDifference& difference);
 
 struct CompareOptions {
   bool all = false;  ///< go on after the first call that differs
+  /// Of replays: handles and addresses must be the recorded ones. Otherwise the device may hand out
+  /// others, which then stand for the recorded ones in later calls and replies; from then on
+  /// contents of memory are not compared, for addresses in them may differ.
+  bool literal = false;
 };
 
 struct CompareReport {
   std::uint64_t calls = 0;         ///< calls compared
   std::uint64_t not_compared = 0;  ///< payloads whose bytes one side does not know
+  std::uint64_t translated = 0;    ///< handles and addresses other than the recorded ones
   std::vector<TraceDifference> differences;
 };
 

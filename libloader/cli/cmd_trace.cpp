@@ -19,7 +19,7 @@ Result<void> show(const std::string& file) {
     NEFFLD_ASSIGN(const auto event, reader->next());
     if (!event) return {};
     std::string line;
-    if (event->info) line = fmt::format("{}: {}", event->info->key, event->info->value);
+    if (event->info) line = to_line(*event->info);
     if (event->call) line = to_line(*event->call);
     if (event->mapping) line = to_line(*event->mapping);
     NEFFLD_TRY(print_text(line + "\n"));
@@ -36,6 +36,9 @@ Result<void> tell(const CompareReport& report, const char* what) {
         ", {} buffers not compared (the trace has only hashes of what was written; "
         "record with --record-data)",
         report.not_compared);
+  }
+  if (report.translated != 0) {
+    text += fmt::format(", {} handles and addresses are other than recorded", report.translated);
   }
   NEFFLD_TRY(print_text(text + "\n"));
   if (report.differences.empty()) return {};
@@ -66,7 +69,7 @@ Result<std::uint32_t> recorded_architecture(const std::string& file) {
 struct TraceCommand {
   std::string first, second;
   DeviceOptions device;
-  bool all = false;
+  bool all = false, literal = false;
 
   Result<void> diff() const {
     NEFFLD_ASSIGN(const auto a, TraceReader::open(first));
@@ -81,7 +84,7 @@ struct TraceCommand {
     options.print = [](std::string_view line) { fmt::print(stderr, "neffld: {}\n", line); };
     NEFFLD_ASSIGN(options.sim_architecture, recorded_architecture(first));
     NEFFLD_ASSIGN(const OpenedDevice opened, open_device(options));
-    NEFFLD_ASSIGN(const CompareReport report, replay_trace(*reader, *opened.file, {all}));
+    NEFFLD_ASSIGN(const CompareReport report, replay_trace(*reader, *opened.file, {all, literal}));
     return tell(report, "the device answers differently");
   }
 };
@@ -103,6 +106,8 @@ void add_trace(CLI::App& app, Action& run) {
   replay_command->add_option("TRACE", state->first, "Trace file")->required();
   add_device_name_options(*replay_command, state->device);
   replay_command->add_flag("--all", state->all, "Go on after the first call that differs");
+  replay_command->add_flag("--literal", state->literal,
+                           "Handles and addresses must be the recorded ones");
   replay_command->callback([state, &run] { run = [state] { return state->replay(); }; });
 
   CLI::App* diff_command =

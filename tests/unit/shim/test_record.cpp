@@ -17,10 +17,11 @@ using namespace neffld::test;
 
 namespace {
 
-CompareReport replayed(const std::string& path, DeviceFile& device, bool all = true) {
+CompareReport replayed(const std::string& path, DeviceFile& device, bool all = true,
+                       bool literal = false) {
   auto reader = TraceReader::open(path);
   REQUIRE(reader);
-  auto report = replay_trace(**reader, device, {all});
+  auto report = replay_trace(**reader, device, {all, literal});
   if (!report) FAIL(to_sentence(report.error()));
   return std::move(*report);
 }
@@ -62,10 +63,11 @@ std::vector<TraceCall> calls_of(const std::vector<TraceEvent>& events) {
   return calls;
 }
 
-std::uint64_t allocate(DeviceFile& device, std::uint64_t size) {
+std::uint64_t allocate(DeviceFile& device, std::uint64_t size, std::uint32_t hbm = 0) {
   std::uint64_t handle = 0;
   neuron_mem_alloc_v2mt64 alloc{};
   alloc.size = size;
+  alloc.dram_channel = hbm;
   alloc.mem_type = NEURON_MEM_TENSORS_DEVICE;
   alloc.mem_handle_ptr = address_of(&handle);
   REQUIRE(device.ioctl(NEURON_IOCTL_MEM_ALLOC_V2MT64, &alloc) == 0);
@@ -126,11 +128,63 @@ TEST_CASE("a replay tells the first reply that differs") {
   record_sample(path, "vecadd-v3");
   const auto device = fresh_device();
   allocate(*device, 4096);  // shifts handles and addresses
-  const CompareReport first = replayed(path, *device, false);
+  const CompareReport first = replayed(path, *device, false, true);
   CHECK(first_line(first) == "#3 MEM_ALLOC_V2MT64: mem_handle: 1 / 2");
   CHECK(first.differences.size() == 1);
   const auto other = fresh_device(2);
   CHECK(first_line(replayed(path, *other, false)) == "#1 COMPATIBLE_VERSION: max: 11 / 7");
+}
+
+TEST_CASE("a replay takes the handles and addresses a device hands out for the recorded ones") {
+  const Scratch scratch;
+  const std::string path = scratch.path("load.trace");
+  record_sample(path, "vecadd-v3", {true, false});
+  const auto device = fresh_device();
+  // Other handles, and other addresses in both pools of every HBM.
+  for (std::uint32_t hbm = 0; hbm < 4; ++hbm) {
+    allocate(*device, 4096, hbm);
+    allocate(*device, 1 << 20, hbm);
+  }
+  const CompareReport report = replayed(path, *device);
+  CHECK(first_line(report) == "none");
+  CHECK(report.translated > 20);
+  CHECK(report.not_compared > 0);  // rings read back hold the device's own addresses
+  const auto same = fresh_device();
+  CHECK(replayed(path, *same).translated == 0);
+}
+
+TEST_CASE("an address that a device tells differently the second time is a difference") {
+  const Scratch scratch;
+  const auto use = [](DeviceFile& device) {
+    const std::uint64_t handle = allocate(device, 8192);
+    for (int i = 0; i < 2; ++i) {
+      neuron_mem_get_extended_info info{};
+      info.mem_handle = handle;
+      CHECK(device.ioctl(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, &info) == 0);
+    }
+    std::uint64_t pa = 0;
+    neuron_mem_get_pa get{handle, address_of(&pa)};
+    CHECK(device.ioctl(NEURON_IOCTL_MEM_GET_PA, &get) == 0);
+  };
+  {
+    auto writer = TraceWriter::create(scratch.path("t"));
+    REQUIRE(writer);
+    use(*record_calls(fresh_device(), *writer));
+  }
+  const std::uint64_t wrong = GENERATE(0, 4096);
+  FakeFile shifted(
+      [&](std::uint32_t command, void* argument) -> std::optional<int> {
+        if (command != NEURON_IOCTL_MEM_GET_PA) return {};
+        auto* get = static_cast<neuron_mem_get_pa*>(argument);
+        CHECK(get->mem_handle == 2);
+        *reinterpret_cast<std::uint64_t*>(static_cast<std::uintptr_t>(get->pa_ptr)) =
+            0x5c0001000 + wrong;
+        return 0;
+      },
+      {"sim:v3", true});
+  allocate(shifted, 4096);
+  const CompareReport report = replayed(scratch.path("t"), shifted);
+  CHECK(report.differences.size() == (wrong == 0 ? 0u : 1u));
 }
 
 TEST_CASE("two recordings of the same load are equal, byte for byte") {
