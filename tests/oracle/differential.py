@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 import check_image
+import ip_check
 from arch import BY_NAME
 from container import Refused, parse_neff
 from corpus.program import ENGINE_FILES
@@ -23,7 +24,8 @@ TIMEOUT_SECONDS = 60
 class Differential:
     def __init__(self, program, folder, keep=None):
         self.program, self.folder, self.keep = program, folder, keep
-        self.refused = 0
+        self.refused = self.mapped = 0
+        self.has_ip = ip_check.available(program)
 
     def check(self, case):
         """None, or what differs."""
@@ -77,20 +79,30 @@ class Differential:
         with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
             status = check_image.main([*files, image, report, *extra, *arguments])
         if status == 0:
-            return None
+            return self._instruction_pointers(case, files, arguments)
         return "\n" + "\n".join(line for line in text.getvalue().splitlines()
                                 if not line.endswith("all equal"))
 
+    def _instruction_pointers(self, case, files, arguments):
+        """`neffld ip` of one file that needs no options."""
+        if arguments or len(files) > 1 or not self.has_ip:
+            return None
+        self.mapped += 1
+        return ip_check.compare(self.program, files[0], self._plan(case, files, []).plans[0])
+
     @staticmethod
-    def _reason(case, files, arguments):
+    def _plan(case, files, arguments):
+        options = check_image.parse_arguments([*files, "image.elf", *arguments])
+        models = []
+        for file in files:
+            with open(file, "rb") as stream:
+                models.append(parse_model(parse_neff(stream.read())))
+        return check_image.plan_models(models, BY_NAME[case.programs[0].arch], options)
+
+    def _reason(self, case, files, arguments):
         """Why one of the files must be refused, else None."""
         try:
-            options = check_image.parse_arguments([*files, "image.elf", *arguments])
-            models = []
-            for file in files:
-                with open(file, "rb") as stream:
-                    models.append(parse_model(parse_neff(stream.read())))
-            check_image.plan_models(models, BY_NAME[case.programs[0].arch], options)
+            self._plan(case, files, arguments)
         except Refused as reason:
             return reason
         return None

@@ -70,7 +70,8 @@ def run_random(options, differential):
         if problem:
             failed += 1
             print(f"FAILED seed {seed}: {problem}")
-    print(f"{ran} random files, {failed} failed, {differential.refused} refused by both so far")
+    print(f"{ran} random files, {failed} failed; {differential.refused} files of both kinds refused, "
+          f"{differential.mapped} instruction maps compared")
     return failed
 
 

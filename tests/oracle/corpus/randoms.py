@@ -125,7 +125,7 @@ class Maker:
             block = self.block(name, number, where)
             self.fired[owner] += [(name, block)] * self.random.choice((0, 1, 1, 1, 2))
         self.random.shuffle(self.fired[owner])
-        if "functions" in EXCLUDED or where or self.chance(0.6):
+        if EXCLUDED & {"functions", "function blocks"} or where or self.chance(0.6):
             return
         for number in range(self.between(1, 3)):
             block = self.block(name, number, {"function_start": "work"} if number == 0 else {})
