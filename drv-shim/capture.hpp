@@ -18,6 +18,7 @@ class Capture {
  public:
   /// `keep_data`: keep the bytes of contents payloads, not only their hash.
   explicit Capture(bool keep_data) : keep_data_(keep_data) {}
+  void keep_data(bool keep) { keep_data_ = keep; }
 
   /// The argument and what it sends.
   TraceCall before(std::uint64_t number, std::uint32_t command, const void* argument);

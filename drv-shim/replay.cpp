@@ -33,7 +33,10 @@ class Replay {
     while (options_.all || report_.differences.empty()) {
       NEFFLD_ASSIGN(auto event, trace.next());
       if (!event) break;
-      if (event->info && event->info->key == "data") contents_ = event->info->value == "kept";
+      if (event->info && event->info->key == "data") {
+        contents_ = event->info->value == "kept";
+        capture_.keep_data(contents_);  // bytes are then compared with bytes, not hashed
+      }
       if (event->mapping) map(*event->mapping);
       // A call without a reply is the one the recorded machine did not survive.
       if (event->call && event->call->replied) NEFFLD_TRY(call(*event->call));

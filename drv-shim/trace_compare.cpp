@@ -111,8 +111,8 @@ class Pair {
       return;
     }
     if (a.has_bytes && b.has_bytes) {
+      if (a.bytes == b.bytes) return;
       const auto [left, right] = std::mismatch(a.bytes.begin(), a.bytes.end(), b.bytes.begin());
-      if (left == a.bytes.end()) return;
       if (a.length == 8) {
         add(name(a), word_value(name(a), field_value(a.bytes, 0, 8)),
             word_value(name(a), field_value(b.bytes, 0, 8)));

@@ -49,5 +49,7 @@ struct nds_device* nds_kmod_device_of(dev_t number);
 struct nds_kmod_tree;
 int nds_kmod_tree_add(struct device* node, struct nds_device* device, struct nds_kmod_tree** tree);
 void nds_kmod_tree_remove(struct nds_kmod_tree* tree);
+/* The same for what all devices share, in the folder of the class. */
+extern const struct attribute_group* nds_kmod_class_groups[];
 
 #endif

@@ -47,6 +47,7 @@ static char* node_name(NDS_DEVNODE_CONST struct device* node, umode_t* mode) {
 static struct class node_class = {
     .name = class_name,
     .devnode = node_name,
+    .class_groups = nds_kmod_class_groups,
 };
 
 /* Lets programs tell this driver from the real one, which may use the same names. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /*
- * The model's facts as files below the node's folder (spec 06 section 8). The model names them by
- * path; folders are made as the paths ask for them.
+ * The model's facts as files of the class and below the node's folder (spec 06 section 8). The
+ * model names them by path; folders are made as the paths ask for them.
  */
 #include <linux/device.h>
 #include <linux/kobject.h>
@@ -48,6 +48,28 @@ static ssize_t show_in_folder(struct kobject* kobject, struct attribute* attribu
   snprintf(path, sizeof path, "%s/%s", folder->path, attribute->name);
   return nds_device_fact(folder->device, path, text, PAGE_SIZE);
 }
+
+static ssize_t show_of_class(NDS_CLASS_CONST struct class* class,
+                             NDS_CLASS_CONST struct class_attribute* attribute, char* text) {
+  return nds_class_fact(attribute->attr.name, text, PAGE_SIZE);
+}
+
+#define CLASS_FACT(file)                                                                    \
+  static struct class_attribute class_attr_##file = {.attr = {.name = #file, .mode = 0444}, \
+                                                     .show = show_of_class}
+
+CLASS_FACT(node_id_2);
+CLASS_FACT(node_id_4);
+CLASS_FACT(server_id_2);
+CLASS_FACT(server_id_4);
+CLASS_FACT(ultraserver_mode);
+
+static struct attribute* class_attrs[] = {
+    &class_attr_node_id_2.attr,   &class_attr_node_id_4.attr,        &class_attr_server_id_2.attr,
+    &class_attr_server_id_4.attr, &class_attr_ultraserver_mode.attr, NULL,
+};
+static const struct attribute_group class_group = {.attrs = class_attrs};
+const struct attribute_group* nds_kmod_class_groups[] = {&class_group, NULL};
 
 static void free_facts(struct list_head* facts) {
   struct fact *fact, *next;
@@ -98,9 +120,10 @@ static int add_fact(struct kobject* parent, struct list_head* facts, const char*
 static struct folder* find_folder(struct nds_kmod_tree* tree, const char* path, size_t length) {
   struct folder* folder;
 
-  list_for_each_entry(folder, &tree->folders,
-                      list) if (strlen(folder->path) == length &&
-                                !strncmp(folder->path, path, length)) return folder;
+  /* The one wanted is mostly among the last. */
+  list_for_each_entry_reverse(folder, &tree->folders, list) {
+    if (strlen(folder->path) == length && !strncmp(folder->path, path, length)) return folder;
+  }
   return NULL;
 }
 

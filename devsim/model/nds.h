@@ -93,6 +93,12 @@ int nds_device_fact(struct nds_device* device, const char* path, char* text, siz
 int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, size_t bytes);
 
 /*
+ * The text of an attribute of the class, which all devices share: node_id_2, node_id_4, server_id_2,
+ * server_id_4 and ultraserver_mode, as outside an ultraserver (spec 06 section 8). Results as above.
+ */
+int nds_class_fact(const char* name, char* text, size_t bytes);
+
+/*
  * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling
  * process. 0, -EBUSY (16 processes are attached), -ENOMEM.
  */

@@ -119,6 +119,35 @@ static const char* const zeros_of_core[] = {
     "stats/other_info/inference_count",  "stats/other_info/flop_count",
     "stats/other_info/nc_time_in_use",
 };
+/* How executions ended: stats/status/NAME/total and present. */
+static const char* const statuses[] = {
+    "success",
+    "failure",
+    "timeout",
+    "exec_bad_input",
+    "hw_error",
+    "generic_error",
+    "resource_error",
+    "resource_nc_error",
+    "invalid_error",
+    "unsupported_neff_version",
+    "oob_error",
+    "execute_completed_with_error",
+    "execute_completed_with_num_error",
+    "execute_failed_to_queue",
+    "execute_sw_nq_overflow",
+    "execute_sw_semaphore_error",
+    "execute_sw_event_error",
+    "execute_sw_psum_collision",
+    "execute_sw_sequencer_fatal",
+    "hw_collectives_error",
+    "hw_hbm_ue_error",
+    "hw_nc_ue_error",
+    "hw_dma_abort_error",
+    "hw_repairable_hbm_ue_error",
+};
+#define STATUSES (sizeof statuses / sizeof statuses[0])
+#define STATUS_FOLDER "stats/status"
 static const char* const zeros_of_device[] = {
     "stats/hardware/sram_ecc_uncorrected",
     "stats/hardware/mem_ecc_uncorrected",
@@ -135,6 +164,17 @@ static bool is_one_of(const char* path, const char* const* names, size_t count) 
   return false;
 }
 
+static int status_fact(const char* path, char* text, size_t bytes) {
+  size_t index;
+
+  for (index = 0; index < STATUSES; index++) {
+    if (!take(&path, statuses[index])) continue;
+    if (!strcmp(path, "total") || !strcmp(path, "present")) return number(text, bytes, 0);
+    break;
+  }
+  return -ENOENT;
+}
+
 static int core_fact(const struct nds_device* device, uint32_t core, const char* path, char* text,
                      size_t bytes) {
   if (!strcmp(path, "info/architecture/arch_type"))
@@ -144,6 +184,7 @@ static int core_fact(const struct nds_device* device, uint32_t core, const char*
   if (take(&path, "stats/memory_usage/device_mem"))
     return usage_fact(device->facts.device[core], device_names, NDS_DEVICE_CATEGORIES, path, text,
                       bytes);
+  if (take(&path, STATUS_FOLDER)) return status_fact(path, text, bytes);
   return is_one_of(path, zeros_of_core, CORE_ZEROS) ? number(text, bytes, 0) : -ENOENT;
 }
 
@@ -159,6 +200,13 @@ static bool take_core(const struct nds_device* device, const char** path, uint32
   *path = digit + 2;
   return true;
 }
+
+/*
+ * Status, time and the least, greatest and mean power in percent. Only the status of a silent
+ * device was measured (11 B.2 item 18); the zeros behind it are ours.
+ */
+#define POWER_PATH "stats/power/utilization"
+#define POWER_TEXT "POWER_STATUS_NO_DATA,0,0.00,0.00,0.00\n"
 
 struct architecture_names {
   const char* arch_type;
@@ -211,6 +259,7 @@ static int fact(const struct nds_device* device, uint32_t total, const char* pat
   if (!strcmp(path, "reset")) return number(text, bytes, 1); /* ready */
   if (!strcmp(path, "fw_api_version") && device->config.generation != NDS_GENERATION_2_24)
     return number(text, bytes, 0);
+  if (!strcmp(path, POWER_PATH)) return snprintf(text, bytes, POWER_TEXT);
   if (!strcmp(path, "info/notify_delay")) return snprintf(text, bytes, "-1");
   if (!strcmp(path, "info/serial_number"))
     return snprintf(text, bytes, "%016llx", (unsigned long long)device->config.device_index);
@@ -254,6 +303,9 @@ static int core_path(uint32_t core, uint32_t* index, char* path, size_t bytes) {
   if (!skip(index, 2)) return snprintf(path, bytes, "neuron_core%u/%s", core, names[*index]);
   if (!skip(index, CORE_ZEROS))
     return snprintf(path, bytes, "neuron_core%u/%s", core, zeros_of_core[*index]);
+  if (!skip(index, STATUSES * 2))
+    return snprintf(path, bytes, "neuron_core%u/" STATUS_FOLDER "/%s/%s", core,
+                    statuses[*index / 2], *index % 2 ? "present" : "total");
   if (skip(index, NDS_DEVICE_CATEGORIES * 3)) return -ENOENT;
   (void)snprintf(folder, sizeof folder, "neuron_core%u/stats/memory_usage/device_mem", core);
   return usage_path(folder, device_names, *index, path, bytes);
@@ -269,6 +321,7 @@ static int path_of(const struct nds_device* device, uint32_t index, char* path, 
       "info/architecture/arch_type",
       "info/architecture/instance_type",
       "info/architecture/device_name",
+      POWER_PATH,
   };
   uint32_t core;
 

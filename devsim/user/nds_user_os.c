@@ -11,7 +11,7 @@
 #include "nds_user_probe.h"
 
 #define HUGE_PAGE 0x200000ull
-#define DROP_BYTES 0x4000000ull /* zero fills from this size on drop pages instead of writing */
+#define DROP_BYTES 0x800000ull /* zero fills from this size on drop pages instead of writing */
 
 /* User memory is probed and copied in turns, so that probing does not evict what it touched. */
 #define PROBE_PIECE 0x200000ull

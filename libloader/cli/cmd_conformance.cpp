@@ -204,6 +204,9 @@ void add_conformance(CLI::App& app, Action& run) {
   command->add_flag("--all", state->selection.all,
                     "On a device that is not simulated also run rows that change cores, queues and "
                     "registers; nobody else may use it");
+  command->add_flag("--fresh", state->target.fresh,
+                    "Nobody has used the node since its driver was loaded: also run the rows about "
+                    "that state, one a run (--filter)");
   command->add_flag("--list", state->list, "Print the rows instead of running them");
   command->add_option("--group", state->selection.groups, "Only rows of this group (repeatable)");
   command->add_option("--filter", state->selection.filter, "Only rows with this in their name");

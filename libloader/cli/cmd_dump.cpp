@@ -19,6 +19,7 @@ struct DumpCommand {
   Result<void> run() {
     NEFFLD_TRY(check_output(output, loading.files));
     NEFFLD_TRY(check_output(report, loading.files));
+    NEFFLD_TRY(check_record());
     if (output == report) {
       return fail(Status::invalid, ErrorClass::usage, {.path = "--report"},
                   "names the same file as --output");
@@ -31,7 +32,15 @@ struct DumpCommand {
     if (!rings.empty()) {
       for (const auto& model : result.session->models()) NEFFLD_TRY(write_vrings(*model));
     }
-    return {};
+    return result.close();
+  }
+
+  /// The trace is written while the image is, so they are two files.
+  Result<void> check_record() const {
+    const std::string& record = loading.device.record;
+    if (record.empty() || (record != output && record != report)) return {};
+    return fail(Status::invalid, ErrorClass::usage, {.path = "--record"},
+                "names the same file as another output");
   }
 
   Result<void> write_vrings(const LoadedModel& model) const {
@@ -70,6 +79,7 @@ void add_dump(CLI::App& app, Action& run) {
                       "Also write the host vrings of template queue sets into this folder");
   command->add_flag("--zstd", state->zstd, "Compress the ELF file");
   state->loading.add_device_options(*command);
+  state->loading.add_record_options(*command);
   state->loading.add_parse_options(*command);
   command->callback([state, &run] { run = [state] { return state->run(); }; });
 }

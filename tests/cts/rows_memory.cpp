@@ -147,7 +147,7 @@ void handles_are_lifo(Trial& t) {
 }
 
 void first_handle(Trial& t) {
-  if (!t.facts().in_process) t.skip("the handle table of a driver that ran before is not empty");
+  if (!t.facts().fresh) t.skip("the handle table of a driver that ran before is not empty");
   t.equal("the first allocation", "handle", t.chunk({page}), 1);
   t.equal("the second allocation", "handle", t.chunk({page}), 2);
 }

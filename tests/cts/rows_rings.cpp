@@ -62,7 +62,7 @@ void set_state(Trial& t) {
 }
 
 void fresh_queue(Trial& t) {
-  if (!t.facts().in_process) t.skip("a queue that was used before keeps its ring");
+  if (!t.facts().fresh) t.skip("a queue that was used before keeps its ring");
   QueueStates states;
   t.result("DMA_QUEUE_GET_STATE", t.client().queue_states(engine, 9, states), 0);
   t.equal("DMA_QUEUE_GET_STATE of a fresh queue", "status", states.tx.sw_status,

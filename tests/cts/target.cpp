@@ -61,6 +61,7 @@ class SimTarget final : public Target {
     NEFFLD_ASSIGN(auto file, open());
     NEFFLD_ASSIGN(facts_, ask(std::move(file)));
     facts_.in_process = true;
+    facts_.fresh = true;
     facts_.kind = fmt::format("sim:v{}", facts_.architecture);
     return {};
   }
@@ -81,14 +82,15 @@ class SimTarget final : public Target {
 /// what they send is fixed text, not a model.
 class NodeTarget final : public Target {
  public:
-  NodeTarget(std::string path, NodeOptions nodes)
-      : path_(std::move(path)), nodes_(std::move(nodes)) {}
+  explicit NodeTarget(const TargetOptions& options)
+      : path_(options.device), nodes_(options.nodes), fresh_(options.fresh) {}
 
   Result<void> begin() {
     NEFFLD_ASSIGN(auto file, open());
     NEFFLD_ASSIGN(facts_, ask(std::move(file)));
     facts_.kind =
         fmt::format("{}:v{}", facts_.simulated ? "module" : "driver", facts_.architecture);
+    facts_.fresh = fresh_;
     return {};
   }
 
@@ -99,6 +101,7 @@ class NodeTarget final : public Target {
  private:
   std::string path_;
   NodeOptions nodes_;
+  bool fresh_;
 };
 
 template <class T>
@@ -135,7 +138,7 @@ Result<std::unique_ptr<Target>> make_target(const TargetOptions& options) {
     return begun(std::make_unique<SimTarget>(sim));
   }
   if (name.find('/') != std::string::npos) {
-    return begun(std::make_unique<NodeTarget>(name, options.nodes));
+    return begun(std::make_unique<NodeTarget>(options));
   }
   return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
               fmt::format("'{}' is no device the suite can test, expected sim, sim:v2, sim:v3 or "

@@ -22,6 +22,7 @@ struct Facts {
   bool clean = false;              ///< a simulated device that answers errnos for residues
   bool simulated = false;
   bool in_process = false;
+  bool fresh = false;  ///< nobody has used the device before the row
   std::uint64_t hbm_bytes = 0;
 
   bool v2() const { return architecture == 2; }
@@ -54,6 +55,7 @@ struct TargetOptions {
   std::string device = "sim";     ///< sim (v3), sim:v2, sim:v3 or the path of a node
   std::uint32_t sim_driver = 24;  ///< minor version of a simulated driver
   bool sim_clean_errors = false;  ///< see SimOptions
+  bool fresh = false;             ///< nobody has used the node since its driver was loaded
   NodeOptions nodes;
 };
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #define BYTES (64ull << 20)
 #define TIMES 5
 #define CALLS 20000
+#define HUGE 0x200000ull
 
 static double now(void) {
   struct timespec time;
@@ -53,38 +55,77 @@ static int run_out(void) {
   return copy(file, handle, 0, to, BYTES, false);
 }
 
-int main(int count, char** words) {
-  struct neuron_compatible_version range;
-  double start, memcpy_speed, first;
-  int index, error;
+static uint8_t* make_buffer(int advice, int value) {
+  uint8_t* buffer = aligned_alloc(HUGE, BYTES);
 
+  (void)madvise(buffer, BYTES, advice);
+  memset(buffer, value, BYTES);
+  return buffer;
+}
+
+static void show(const char* what, double value, double memcpy_speed) {
+  printf("  %-22s %6.2f GB/s, %.2f of memcpy\n", what, value, value / memcpy_speed);
+}
+
+/* Copies of one kind of buffer. The loader's own have huge pages. */
+static void copies(const char* pages, int advice) {
+  double memcpy_speed, start;
+  int error;
+
+  from = make_buffer(advice, 1);
+  to = make_buffer(advice, 2);
+  handle = allocate(file, (struct memory){.bytes = BYTES}, &error);
+  memcpy_speed = speed(run_memcpy);
+  printf("%s pages: memcpy %.2f GB/s\n", pages, memcpy_speed);
+  start = now();
+  error = run_in();
+  show("first write", (double)BYTES / (now() - start) / 1e9, memcpy_speed);
+  if (error) printf("  FAILED: %d\n", error);
+  show("write", speed(run_in), memcpy_speed);
+  show("read", speed(run_out), memcpy_speed);
+  (void)free_handle(file, handle);
+  free(from);
+  free(to);
+}
+
+static void empty(void) {}
+
+/* Nanoseconds of one of many calls. */
+#define COST(what)                                                 \
+  do {                                                             \
+    double start = now();                                          \
+    int index;                                                     \
+                                                                   \
+    for (index = 0; index < CALLS; index++) what;                  \
+    printf("%s: %.0f ns\n", #what, (now() - start) / CALLS * 1e9); \
+  } while (0)
+
+static void calls(void) {
+  void (*volatile empty_function)(void) = empty;
+  struct neuron_compatible_version range;
+  uint64_t word = 0, pa;
+  struct neuron_mem_get_pa get_pa = {0, (uintptr_t)&pa};
+  int error;
+
+  handle = allocate(file, (struct memory){.bytes = 4096}, &error);
+  get_pa.mem_handle = handle;
+  COST(empty_function());
+  COST(syscall(SYS_getppid));
+  COST(call(file, NEURON_IOCTL_COMPATIBLE_VERSION, &range));
+  COST(call(file, NEURON_IOCTL_MEM_GET_PA, &get_pa));
+  COST(copy(file, handle, 0, &word, sizeof word, true));
+}
+
+int main(int count, char** words) {
   if (count != 2) {
     fprintf(stderr, "usage: bench TARGET\n");
     return 2;
   }
   host = host_of(words[1]);
   file = host->open(O_RDWR);
-  from = malloc(BYTES);
-  to = malloc(BYTES);
-  memset(from, 1, BYTES);
-  memset(to, 2, BYTES);
-  handle = allocate(file, (struct memory){.bytes = BYTES}, &error);
-  memcpy_speed = speed(run_memcpy);
-  start = now();
-  error = run_in();
-  first = (double)BYTES / (now() - start) / 1e9;
-  printf("memcpy %.2f GB/s\n", memcpy_speed);
-  printf("first write %.2f GB/s (%.2f of memcpy), result %d\n", first, first / memcpy_speed, error);
-  start = speed(run_in);
-  printf("write %.2f GB/s (%.2f of memcpy)\n", start, start / memcpy_speed);
-  start = speed(run_out);
-  printf("read %.2f GB/s (%.2f of memcpy)\n", start, start / memcpy_speed);
-  start = now();
-  for (index = 0; index < CALLS; index++) (void)syscall(SYS_getppid);
-  printf("getppid %.0f ns\n", (now() - start) / CALLS * 1e9);
-  start = now();
-  for (index = 0; index < CALLS; index++) (void)call(file, NEURON_IOCTL_COMPATIBLE_VERSION, &range);
-  printf("COMPATIBLE_VERSION %.0f ns\n", (now() - start) / CALLS * 1e9);
+  copies("huge", MADV_HUGEPAGE);
+  copies("small", MADV_NOHUGEPAGE);
+  calls();
   host->close(file);
   return 0;
 }

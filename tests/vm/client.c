@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "client.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 const struct host* host;
 
 int call(int file, uint32_t command, void* argument) {
@@ -63,4 +66,38 @@ uint32_t digest(const uint8_t* buffer, size_t bytes) {
 
   for (index = 0; index < bytes; index++) value = (value ^ buffer[index]) * 16777619u;
   return value;
+}
+
+/* The sum over one folder of counters. */
+static long long present(const char* folder, const char* const* names) {
+  long long sum = 0;
+  char path[128], text[32];
+
+  for (; *names; names++) {
+    snprintf(path, sizeof path, "%s/%s/present", folder, *names);
+    if (host->fact(path, text, sizeof text) > 0) sum += atoll(text);
+  }
+  return sum;
+}
+
+long long memory_in_use(void) {
+  static const char* const host_names[] = {
+      "uncategorized", "application_memory", "tensors",   "constants", "dma_buffers",
+      "driver_memory", "notifications",      "dma_rings", NULL,
+  };
+  static const char* const device_names[] = {
+      "uncategorized",           "model_code",     "tensors",       "constants",
+      "model_shared_scratchpad", "runtime_memory", "driver_memory", "collectives",
+      "nonshared_scratchpad",    "notifications",  "dma_rings",     NULL,
+  };
+  long long sum = present("stats/memory_usage/host_mem", host_names);
+  int core;
+
+  for (core = 0; core < 8; core++) {
+    char folder[64];
+
+    snprintf(folder, sizeof folder, "neuron_core%d/stats/memory_usage/device_mem", core);
+    sum += present(folder, device_names);
+  }
+  return sum;
 }

@@ -29,5 +29,7 @@ int fill(int file, uint64_t handle, uint64_t offset, uint64_t bytes, uint32_t va
 /* A buffer of repeatable bytes, and a number that stands for a buffer's bytes. */
 void scramble(uint8_t* buffer, size_t bytes, uint32_t seed);
 uint32_t digest(const uint8_t* buffer, size_t bytes);
+/* Bytes in all of the device's counters of memory, the driver's own included. */
+long long memory_in_use(void);
 
 #endif

@@ -86,7 +86,7 @@ static uint32_t choose(uint64_t* state) {
   uint64_t value = next(state);
 
   if (value % 16 == 0) return (uint32_t)(value >> 16 & 0xFFFF0000u) | 0x4E00 | (value >> 8 & 0xFF);
-  return commands[(value >> 8) % command_count];
+  return commands[(value >> 8) % command_count].value;
 }
 
 /* A store through a mapping raises SIGBUS when the device has no memory left. */

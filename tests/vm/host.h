@@ -28,7 +28,8 @@ struct host {
   void (*unmap)(struct mapping* mapping);
   /* Runs `steps` as another process, to its end. */
   void (*as_other)(void (*steps)(void* context), void* context);
-  /* The text of a sysfs attribute; its length or a negative errno. */
+  /* The text of a sysfs attribute of the device, or with a leading slash of its class; its length
+   * or a negative errno. */
   int (*fact)(const char* path, char* text, size_t bytes);
 };
 

@@ -80,7 +80,9 @@ static int fact(const char* path, char* text, size_t bytes) {
   FILE* file;
   size_t length;
 
-  snprintf(whole, sizeof whole, "/sys/class/neuron_device/%s/%s", strrchr(node, '/') + 1, path);
+  /* A leading slash leaves the name of the device out. */
+  snprintf(whole, sizeof whole, "/sys/class/neuron_device/%s/%s",
+           path[0] == '/' ? "" : strrchr(node, '/') + 1, path);
   file = fopen(whole, "r");
   if (!file) return -errno;
   length = fread(text, 1, bytes - 1, file);

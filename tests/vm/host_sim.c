@@ -63,6 +63,7 @@ static void as_other(void (*steps)(void* context), void* context) {
 }
 
 static int fact(const char* path, char* text, size_t bytes) {
+  if (path[0] == '/') return nds_class_fact(path + 1, text, bytes);
   return nds_device_fact(device, path, text, bytes);
 }
 

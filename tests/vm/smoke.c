@@ -32,7 +32,7 @@ int main(int count, char** words) {
   } parts[] = {
       {"identity", smoke_identity}, {"memory", smoke_memory}, {"mappings", smoke_mappings},
       {"rings", smoke_rings},       {"faults", smoke_faults}, {"processes", smoke_processes},
-      {"surface", smoke_surface},
+      {"surface", smoke_surface},   {"every", smoke_every},
   };
   size_t index;
 

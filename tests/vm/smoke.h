@@ -18,5 +18,6 @@ void smoke_rings(void);
 void smoke_faults(void);
 void smoke_surface(void);
 void smoke_processes(void);
+void smoke_every(void);
 
 #endif

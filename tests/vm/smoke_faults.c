@@ -81,15 +81,16 @@ static void argument_structs(int file) {
   size_t index, row;
 
   for (index = 0; index < command_count; index++) {
-    printf("0x%08x null %d unmapped %d,", commands[index], call(file, commands[index], NULL),
-           call(file, commands[index], good_page + PAGE + 64));
+    printf("0x%08x null %d unmapped %d,", commands[index].value,
+           call(file, commands[index].value, NULL),
+           call(file, commands[index].value, good_page + PAGE + 64));
     for (row = 0; row < sizeof present / sizeof present[0]; row++) {
       memset(good_page, 0, PAGE);
-      printf(" %d", call(file, commands[index], good_page + PAGE - present[row]));
+      printf(" %d", call(file, commands[index].value, good_page + PAGE - present[row]));
     }
     memset(good_page, 0, PAGE);
     mprotect(good_page, PAGE, PROT_READ);
-    printf(", read only %d\n", call(file, commands[index], good_page));
+    printf(", read only %d\n", call(file, commands[index].value, good_page));
     mprotect(good_page, PAGE, PROT_READ | PROT_WRITE);
   }
 }

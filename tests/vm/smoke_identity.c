@@ -68,6 +68,16 @@ void smoke_identity(void) {
       "neuron_core9/info/architecture/arch_type",
       "stats/hardware/mem_ecc_uncorrected",
       "stats/memory_usage/host_mem/tensors/peak",
+      "stats/power/utilization",
+      "neuron_core0/stats/status/success/total",
+      "neuron_core1/stats/status/hw_repairable_hbm_ue_error/present",
+      "neuron_core0/stats/status/success/peak",
+      "/node_id_2",
+      "/node_id_4",
+      "/server_id_2",
+      "/server_id_4",
+      "/ultraserver_mode",
+      "/node_id_3",
   };
   size_t index;
   int file = host->open(O_RDWR);

@@ -36,12 +36,12 @@ static void all_ones(int file) {
 
   for (index = 0; index < command_count; index++) {
     /* One of these fills a whole HBM with a pattern. */
-    if (commands[index] == NEURON_IOCTL_HBM_SCRUB_START) continue;
-    printf("0x%08x:", commands[index]);
+    if (commands[index].value == NEURON_IOCTL_HBM_SCRUB_START) continue;
+    printf("0x%08x:", commands[index].value);
     for (word = 0; word < sizeof words / sizeof words[0]; word++) {
       for (at = 0; at < sizeof argument; at += sizeof words[0])
         memcpy(argument + at, &words[word], sizeof words[0]);
-      printf(" %d", call(file, commands[index], argument));
+      printf(" %d", call(file, commands[index].value, argument));
     }
     printf("\n");
   }
