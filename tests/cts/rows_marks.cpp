@@ -135,13 +135,14 @@ void lock_round(Trial& t) {
 
 void same_writer_again(Trial& t) {
   const Client& c = t.client();
-  t.result("CRWL_WRITER_ENTER", c.lock(NEURON_IOCTL_CRWL_WRITER_ENTER, 0, 1), 0);
-  t.result("CRWL_WRITER_DOWNGRADE", c.lock(NEURON_IOCTL_CRWL_WRITER_DOWNGRADE, 0, 1), 0);
-  t.result("CRWL_READER_EXIT", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, 1), 0);
+  constexpr std::uint8_t uuid = 2;  // of no other row: a node remembers its last writer
+  t.result("CRWL_WRITER_ENTER", c.lock(NEURON_IOCTL_CRWL_WRITER_ENTER, 0, uuid), 0);
+  t.result("CRWL_WRITER_DOWNGRADE", c.lock(NEURON_IOCTL_CRWL_WRITER_DOWNGRADE, 0, uuid), 0);
+  t.result("CRWL_READER_EXIT", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, uuid), 0);
   t.result("CRWL_WRITER_ENTER of the same process and uuid",
-           c.lock(NEURON_IOCTL_CRWL_WRITER_ENTER, 0, 1), -EALREADY);
+           c.lock(NEURON_IOCTL_CRWL_WRITER_ENTER, 0, uuid), -EALREADY);
   // The lock is held all the same.
-  t.result("CRWL_WRITER_DOWNGRADE", c.lock(NEURON_IOCTL_CRWL_WRITER_DOWNGRADE, 0, 1), 0);
+  t.result("CRWL_WRITER_DOWNGRADE", c.lock(NEURON_IOCTL_CRWL_WRITER_DOWNGRADE, 0, uuid), 0);
 }
 
 }  // namespace
