@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "neffld/arch.hpp"
@@ -19,13 +20,31 @@ namespace neffld {
 /// Driver memory categories (`mem_type` of MEM_ALLOC_V2MT64, spec 03 section 9.1).
 enum class MemCategory : std::uint32_t {
   code = 8,
-  tensors = 9,
   constants = 10,
   scratchpad = 11,
   misc = 12,
   scratchpad_not_shared = 15,
   dma_rings = 18,
+  contiguous_scratchpad = 19,  ///< the driver counts it with `scratchpad`
 };
+
+/// What memory is for, finer than the driver's categories: the columns of memory reports (spec 03
+/// section 9.1), in their order. Tensors, collectives and notifications are never the loader's.
+enum class MemUsage : std::uint8_t {
+  code,
+  constants,
+  shared_scratchpad,
+  scratchpad,  ///< variables of their own: `tmp-buf` and `virtual` ones that fit no page
+  runtime,
+  rings_io,
+  rings_spill,
+  rings_runtime,
+};
+inline constexpr std::size_t mem_usage_count = 8;
+/// "model code", "dma rings io" and so on, as memory reports print them.
+std::string_view mem_usage_name(MemUsage usage);
+/// The driver's category of a usage; shared scratchpad pages have another one in contiguous mode.
+MemCategory mem_category(MemUsage usage);
 
 /// What an allocation holds; together with `kbin` and `index` of the request it names one section.
 enum class SectionKind : std::uint8_t {
@@ -61,6 +80,7 @@ struct Request {
   std::uint64_t align = 0;  ///< bytes, 0 or a power of two
   std::uint32_t hbm = 0;    ///< HBM number
   std::uint32_t core = 0;   ///< physical core; charged for it (nc_id)
+  MemUsage usage = MemUsage::runtime;
   MemCategory category = MemCategory::misc;
   SectionKind kind = SectionKind::variable;
   std::uint32_t kbin = 0;
@@ -69,7 +89,9 @@ struct Request {
   bool shared = false;  ///< belongs to the core and outlives the model (exec rings, scratchpad)
 };
 
-/// Where a variable is. `section`: at `requests[request]` + `offset`; `fixed`: at `address`.
+/// Where a variable is. `section`: at `requests[request]` + `offset`; `page`: at that page of the
+/// core's scratchpad + `offset`, which in contiguous mode may reach into the pages above it;
+/// `fixed`: at `address`.
 struct Placement {
   enum class Kind : std::uint8_t { unplaced, section, page, fixed, host_only };
   Kind kind = Kind::unplaced;
@@ -114,6 +136,13 @@ struct DmaTotals {
   std::uint64_t dge_operations = 0, dge_elements = 0, dge_bytes = 0;
 };
 
+/// Engine tables and the internal ring that loads them.
+struct TableLoadPlan {
+  std::uint32_t first = 0;                       ///< request of the first table; the others follow
+  std::uint32_t tx_request = 0, rx_request = 0;  ///< of the ring
+  std::uint32_t used = 0;                        ///< descriptors of each half
+};
+
 struct KbinPlan {
   std::uint32_t core = 0;  ///< physical core
   std::uint32_t hbm = 0;
@@ -125,19 +154,38 @@ struct KbinPlan {
   std::uint32_t constant_block = 0;            ///< request index
   std::optional<std::uint32_t> pointer_cells;  ///< request index
   std::vector<std::uint32_t> pointer_vars;     ///< var ids, ascending: cell order
-  std::optional<std::uint32_t> act_first;      ///< bucket; control, profiles, ... follow
-  std::optional<std::uint32_t> dve_first;      ///< opcode; the other tables and rings follow
-  std::uint32_t act_descriptors = 0, dve_descriptors = 0;  ///< per half
+  std::optional<TableLoadPlan> act;            ///< bucket, control, profiles, directory
+  std::optional<TableLoadPlan> dve;            ///< opcode, control (fast, slow), datapath, RAM
   DmaTotals totals;
   std::vector<std::string> warnings;
+};
+
+/// A `virtual` variable that fits no scratchpad page and gets memory of its own.
+struct OversizedVariable {
+  std::uint32_t kbin = 0, var_id = 0;
+  std::uint64_t size = 0;
+};
+
+/// The scratchpad of a model (spec 03 section 4).
+struct ScratchpadPlan {
+  bool contiguous = false;
+  std::uint64_t page_bytes = 0;
+  struct Core {
+    std::uint64_t bytes = 0;  ///< arena of the kbin's core: what the pages have to cover
+    std::uint32_t pages = 0;  ///< pages the model holds there
+  };
+  std::vector<Core> cores;  ///< by kbin
+  std::vector<OversizedVariable> oversized;
+  /// Smallest page size that leaves nothing oversized; 0: nothing is, or no page size does.
+  std::uint64_t advised_page_bytes = 0;
+  std::string fallback;  ///< why the mode is paged although contiguous was asked for; else empty
 };
 
 struct Plan {
   Arch arch = Arch::any;
   std::vector<Request> requests;  ///< in allocation order
   std::vector<KbinPlan> kbins;
-  std::vector<std::uint64_t> arena_bytes;  ///< scratchpad bytes needed, per kbin core
-  std::vector<std::uint32_t> arena_pages;  ///< scratchpad pages needed, per kbin core
+  ScratchpadPlan scratchpad;
 };
 
 /// What is already on the physical cores of the target (decision 34: later loads reuse it).
@@ -145,13 +193,27 @@ struct CoreState {
   bool has_exec_queue = false;
   std::uint32_t scratchpad_pages = 0;
   std::uint64_t scratchpad_page_bytes = 0;  ///< of those pages; 0 without any
+  bool contiguous = false;                  ///< those pages are contiguous ones
+};
+
+/// Page size in contiguous mode (spec 03 section 4.1).
+inline constexpr std::uint64_t contiguous_page_bytes = 64ull << 20;
+
+struct ScratchpadOptions {
+  std::uint64_t page_bytes = 512ull << 20;  ///< paged mode; a multiple of 512 MiB below 4 GiB
+  bool contiguous = false;                  ///< ask for contiguous mode (spec 03 R6)
+  bool single_core = false;  ///< paged mode: the local arenas of all cores on the first (R7)
 };
 
 struct PlanOptions {
   std::uint32_t logical_core = 0;
   std::uint32_t logical_core_size = 0;  ///< 0 = the architecture's
-  std::uint64_t scratchpad_page_bytes = 512ull << 20;
+  ScratchpadOptions scratchpad;
+  bool driver_has_contiguous = true;  ///< driver feature bit 0x80 (spec 03 section 4.1)
   std::uint64_t max_ring_descriptors = 16'777'200;
+  /// Limit of all rings of a subgraph together. They are authored in host memory before anything is
+  /// copied, and a small file can ask for any number of descriptors.
+  std::uint64_t max_ring_bytes = 1ull << 30;
   std::vector<CoreState> cores;  ///< by physical core; missing = fresh
 };
 

@@ -70,7 +70,11 @@ Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
 
 struct LoadOptions {
   std::uint32_t logical_core = 0;
-  std::uint64_t scratchpad_page_bytes = 512ull << 20;
+  ScratchpadOptions scratchpad;
+  /// Size of each HBM if it is not the architecture's. Only the out-of-memory report needs it: the
+  /// driver does not tell.
+  std::uint64_t hbm_bytes = 0;
+  std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;
   ProgressSink progress;
@@ -84,6 +88,7 @@ struct AllocationInfo {
   std::uint64_t requested = 0;  ///< bytes asked for
   std::uint64_t align = 0;
   std::uint32_t category = 0, hbm = 0, core = 0;
+  MemUsage usage = MemUsage::runtime;
   std::uint64_t handle = 0;
   std::string owner;
 };
@@ -127,6 +132,9 @@ class Session {
   Result<void> unload(LoadedModel& model);
 
   std::span<const std::unique_ptr<LoadedModel>> models() const;
+  /// Who held how much when the last load or bind ran out of device memory, as lines for a person
+  /// (spec 03 section 9.2); empty if that did not happen.
+  const std::string& memory_report() const;
   /// Copies memory of a live allocation out of the device.
   Result<void> read(std::uint64_t handle, std::uint64_t offset, MutableBytes out);
   /// ioctls made so far by command value.

@@ -22,6 +22,7 @@ inline CLI::Validator unsigned_number() {
 }
 
 void add_inspect(CLI::App& app, Action& run);
+void add_plan(CLI::App& app, Action& run);
 void add_load(CLI::App& app, Action& run);
 void add_dump(CLI::App& app, Action& run);
 void add_trace(CLI::App& app, Action& run);

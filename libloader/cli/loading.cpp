@@ -62,15 +62,6 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> parse_binds(
   return io;
 }
 
-Error in_file(Error error, const std::string& file) {
-  if (error.where.member.empty()) {
-    error.where.member = file;
-  } else if (error.where.member != file) {
-    error.where.member = file + ": " + error.where.member;
-  }
-  return error;
-}
-
 /// Every name of --bind is an input or output of some file.
 Result<void> check_bind_names(const std::vector<std::string>& binds, const Report& report) {
   NEFFLD_ASSIGN(const auto io, parse_binds(binds));
@@ -88,18 +79,10 @@ Result<void> check_bind_names(const std::vector<std::string>& binds, const Repor
   return {};
 }
 
-/// Page size in bytes; what would wrap stays too large for the planner to accept.
-std::uint64_t page_bytes(const LoadingOptions& options) {
-  return std::min<std::uint64_t>(options.scratchpad_page_mib, 1u << 20) << 20;
-}
-
 /// Stage plan without a device.
 Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOptions& options,
                                         const ProgressSink& progress) {
-  PlanOptions plan_options;
-  plan_options.logical_core = options.core;
-  plan_options.scratchpad_page_bytes = page_bytes(options);
-  NEFFLD_ASSIGN(Plan plan, plan_parsed_model(parsed, plan_options, progress));
+  NEFFLD_ASSIGN(Plan plan, plan_parsed_model(parsed, plan_options(options), progress));
   return std::make_unique<Plan>(std::move(plan));
 }
 
@@ -113,10 +96,17 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
   }
   LoadOptions load;
   load.logical_core = options.core;
-  load.scratchpad_page_bytes = page_bytes(options);
+  const PlanOptions plan = plan_options(options);
+  load.scratchpad = plan.scratchpad;
+  load.max_ring_bytes = plan.max_ring_bytes;
   load.until = until;
   load.progress = progress;
-  NEFFLD_ASSIGN(LoadedModel * model, loading.session->load(std::move(parsed), load));
+  auto loaded = loading.session->load(std::move(parsed), load);
+  if (!loaded) {
+    fmt::print(stderr, "{}", loading.session->memory_report());
+    return tl::unexpected<Error>(std::move(loaded.error()));
+  }
+  LoadedModel* model = *loaded;
   item.loaded = model;
   item.parsed = &model->parsed;
   item.plan = &model->plan;
@@ -151,6 +141,15 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
 
 }  // namespace
 
+Error in_file(Error error, const std::string& file) {
+  if (error.where.member.empty()) {
+    error.where.member = file;
+  } else if (error.where.member != file) {
+    error.where.member = file + ": " + error.where.member;
+  }
+  return error;
+}
+
 Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs) {
   std::error_code error;
   for (const std::string& input : inputs) {
@@ -178,21 +177,42 @@ void LoadingOptions::add_parse_options(CLI::App& command) {
 
 void LoadingOptions::add_device_options(CLI::App& command) {
   add_device_name_options(command, device);
-  command.add_option("--core", core, "Logical core to load on")
-      ->check(unsigned_number())
-      ->capture_default_str();
+  add_plan_options(command);
   command
       .add_option("--bind", binds,
                   "NAME=ADDRESS: give an input or output a device address; every name of the model "
                   "must be given")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--progress", progress, "json: one line per phase and step on stderr")
+      ->check(CLI::IsMember({"json"}));
+}
+
+void LoadingOptions::add_plan_options(CLI::App& command) {
+  command.add_option("--core", core, "Logical core to load on")
+      ->check(unsigned_number())
+      ->capture_default_str();
   command
       .add_option("--scratchpad-page-size", scratchpad_page_mib,
                   "Scratchpad page size in MiB, a multiple of 512 below 4096")
+      ->check(unsigned_number())
+      ->envname("NEURON_SCRATCHPAD_PAGE_SIZE")
       ->capture_default_str();
-  command.add_option("--progress", progress, "json: one line per phase and step on stderr")
-      ->check(CLI::IsMember({"json"}));
+  command
+      .add_flag(
+          "--contiguous-scratchpad", contiguous_scratchpad,
+          "Back the scratchpad with contiguous pages of 64 MiB, where driver and logical core "
+          "size allow it")
+      ->envname("NEURON_RT_CONTIGUOUS_SCRATCHPAD");
+  command
+      .add_flag("--scratchpad-on-single-core", scratchpad_on_single_core,
+                "Put the scratchpad of every subgraph on the first core")
+      ->envname("NEURON_RT_DBG_SCRATCHPAD_ON_SINGLE_CORE");
+  command
+      .add_option("--max-ring-bytes", max_ring_bytes,
+                  "Limit of the memory of a subgraph's descriptor rings in bytes")
+      ->check(unsigned_number())
+      ->capture_default_str();
 }
 
 void LoadingOptions::add_record_options(CLI::App& command) {
@@ -236,6 +256,17 @@ ParseOptions parse_options(const LoadingOptions& options, Stage until) {
   if (options.max_members) parse.container.limits.members = options.max_members;
   if (options.max_json_depth) parse.build.json_depth = options.max_json_depth;
   return parse;
+}
+
+PlanOptions plan_options(const LoadingOptions& options) {
+  PlanOptions plan;
+  plan.logical_core = options.core;
+  // What would wrap stays too large for the planner to accept.
+  plan.scratchpad.page_bytes = std::min<std::uint64_t>(options.scratchpad_page_mib, 1u << 20) << 20;
+  plan.scratchpad.contiguous = options.contiguous_scratchpad;
+  plan.scratchpad.single_core = options.scratchpad_on_single_core;
+  plan.max_ring_bytes = options.max_ring_bytes;
+  return plan;
 }
 
 Result<Stage> parse_stage(const std::string& name) {

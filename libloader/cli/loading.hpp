@@ -22,11 +22,15 @@ struct LoadingOptions {
   std::vector<std::string> binds;  ///< NAME=ADDRESS
   std::uint32_t core = 0;
   std::uint64_t scratchpad_page_mib = 512;
+  bool contiguous_scratchpad = false, scratchpad_on_single_core = false;
+  std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
   bool no_hash = false, allow_legacy = false;
   std::uint64_t max_inflated = 0, max_members = 0;
   std::uint32_t max_json_depth = 0;
 
   void add_device_options(CLI::App& command);
+  /// What decides where things go: core, scratchpad, limits.
+  void add_plan_options(CLI::App& command);
   void add_record_options(CLI::App& command);
   void add_parse_options(CLI::App& command);
 };
@@ -48,6 +52,9 @@ struct Loading {
 void add_device_name_options(CLI::App& command, DeviceOptions& device);
 
 ParseOptions parse_options(const LoadingOptions& options, Stage until);
+PlanOptions plan_options(const LoadingOptions& options);
+/// Prefixes the place of an error with the file it is in.
+Error in_file(Error error, const std::string& file);
 Result<Stage> parse_stage(const std::string& name);
 /// Takes the files as far as `options.until` says. On error nothing of them stays on the device.
 Result<Loading> load_files(const LoadingOptions& options);

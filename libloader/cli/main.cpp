@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   app.footer(footer);
   neffld::cli::Action action;
   neffld::cli::add_inspect(app, action);
+  neffld::cli::add_plan(app, action);
   neffld::cli::add_load(app, action);
   neffld::cli::add_dump(app, action);
   neffld::cli::add_relocs(app, action);

@@ -153,16 +153,13 @@ void write_ring(JsonOut& out, const LoadedModel* loaded, std::string_view queue,
 
 /// The internal rings have no queue set; they are named after the tables they load.
 void write_table_ring(JsonOut& out, const Plan& plan, const LoadedModel* loaded,
-                      std::optional<std::uint32_t> first, SectionKind tx, std::uint32_t used,
-                      std::string_view queue) {
-  if (!first) return;
-  std::uint32_t request = *first;
-  while (plan.requests[request].kind != tx) ++request;
+                      const std::optional<TableLoadPlan>& load, std::string_view queue) {
+  if (!load) return;
   RingPlan ring;
-  ring.used = used;
-  ring.allocated = static_cast<std::uint32_t>(plan.requests[request].size / 16);
-  ring.tx_request = request;
-  ring.rx_request = request + 1;
+  ring.used = load->used;
+  ring.allocated = static_cast<std::uint32_t>(plan.requests[load->tx_request].size / 16);
+  ring.tx_request = load->tx_request;
+  ring.rx_request = load->rx_request;
   write_ring(out, loaded, queue, ring);
 }
 
@@ -170,10 +167,8 @@ void write_rings(JsonOut& out, const Kbin& kbin, const Plan& plan, const KbinPla
                  const LoadedModel* loaded) {
   const std::array<int, 1> once = {0};
   out.array("rings", once, [&](int) {
-    write_table_ring(out, plan, loaded, kbin_plan.act_first, SectionKind::act_tx_ring,
-                     kbin_plan.act_descriptors, "qActTable");
-    write_table_ring(out, plan, loaded, kbin_plan.dve_first, SectionKind::dve_tx_ring,
-                     kbin_plan.dve_descriptors, "qDveTable");
+    write_table_ring(out, plan, loaded, kbin_plan.act, "qActTable");
+    write_table_ring(out, plan, loaded, kbin_plan.dve, "qDveTable");
     for (const RingPlan& ring : kbin_plan.rings) {
       write_ring(out, loaded, kbin.queue_sets[ring.queue_set].name, ring);
     }
@@ -242,6 +237,7 @@ void write_allocations(JsonOut& out, const LoadedModel& loaded) {
       out.field("requested", info.requested);
       out.field("align", info.align);
       out.field("category", info.category);
+      out.field("usage", mem_usage_name(info.usage));
       out.field("hbm", info.hbm);
       out.field("core", info.core);
       out.field("owner", info.owner);

@@ -12,14 +12,6 @@ namespace {
 
 using Out = std::back_insert_iterator<std::string>;
 
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}
-
 std::string counts_line(const std::map<std::string, std::uint64_t>& counts) {
   std::string line;
   for (const auto& [name, count] : counts) {
@@ -136,13 +128,20 @@ void print_subgraph(Out out, const ReportItem& item, std::uint32_t i) {
 void print_allocations(Out out, const LoadedModel& loaded) {
   fmt::format_to(out, "\nallocations\n   seq  address               size  cat  core  owner\n");
   std::uint64_t total = 0;
+  std::array<std::uint64_t, mem_usage_count> by_usage{};
   for (const AllocationInfo& info : loaded.allocations) {
+    by_usage[static_cast<std::size_t>(info.usage)] += info.size;
     fmt::format_to(out, "  {:>4}  0x{:<14x} {:>11}  {:>3}  {:>4}  {}\n", info.seq, info.pa,
                    human_bytes(info.size), info.category, info.core, one_line(info.owner));
     total += info.size;
   }
   fmt::format_to(out, "  {} allocations, {} of device memory\n", loaded.allocations.size(),
                  human_bytes(total));
+  for (std::size_t i = 0; i < mem_usage_count; ++i) {
+    if (by_usage[i] == 0) continue;
+    fmt::format_to(out, "    {:<20} {:>11}\n", mem_usage_name(static_cast<MemUsage>(i)),
+                   human_bytes(by_usage[i]));
+  }
 }
 
 void print_item(Out out, const ReportItem& item) {

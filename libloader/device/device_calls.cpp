@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -20,6 +21,8 @@ static_assert(static_cast<std::uint32_t>(MemCategory::scratchpad) == NEURON_MEM_
 static_assert(static_cast<std::uint32_t>(MemCategory::misc) == NEURON_MEM_MISC_DEVICE);
 static_assert(static_cast<std::uint32_t>(MemCategory::scratchpad_not_shared) ==
               NEURON_MEM_SCRATCHPAD_NONSHARED_DEVICE);
+static_assert(static_cast<std::uint32_t>(MemCategory::contiguous_scratchpad) ==
+              NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE);
 static_assert(static_cast<std::uint32_t>(MemCategory::dma_rings) == NEURON_MEM_DMA_RINGS_DEVICE);
 
 /// "ENOMEM (12)", or the driver's own positive result.
@@ -40,6 +43,14 @@ std::uint64_t user_pointer(const void* pointer) {
 
 }  // namespace
 
+std::string report_size(std::uint64_t bytes) {
+  constexpr std::array units = {"B", "KB", "MB", "GB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  return fmt::format("{:.3f}{}", value, units[unit]);
+}
+
 // Every command has its counter before the first call: freeing must work without host memory.
 DeviceCalls::DeviceCalls(DeviceFile& file)
     : file_(&file),
@@ -48,6 +59,7 @@ DeviceCalls::DeviceCalls(DeviceFile& file)
               {NEURON_IOCTL_MEM_ALLOC_V2MT64, 0},
               {NEURON_IOCTL_MEM_GET_EXTENDED_INFO, 0},
               {NEURON_IOCTL_MEM_FREE, 0},
+              {NEURON_IOCTL_DUMP_MEM_CHUNKS, 0},
               {NEURON_IOCTL_MEM_BUF_COPY64, 0},
               {NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, 0},
               {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}} {}
@@ -102,10 +114,11 @@ Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
     return fail(
         full ? Status::resource : Status::failure, full ? ErrorClass::resource : ErrorClass::device,
         {.path = request.owner},
-        fmt::format("Failed to allocate {} bytes (alignment: {}, category: {}) on HBM {} for "
-                    "core {}: the driver answered {}",
-                    request.size, request.align, alloc.mem_type, request.hbm, request.core,
-                    answer_name(answer)));
+        fmt::format(
+            "Failed to allocate {} (alignment: {}, usage: {}) on {}: the driver answered {}",
+            report_size(request.size),
+            request.align ? report_size(request.align) : std::string("none"),
+            mem_usage_name(request.usage), place_name(request.core), answer_name(answer)));
   }
   neuron_mem_get_extended_info info{};
   info.mem_handle = memory.handle;
@@ -117,6 +130,31 @@ Result<DeviceMemory> DeviceCalls::allocate(const Request& request) {
   memory.pa = info.pa;
   memory.size = info.size;
   return memory;
+}
+
+std::string DeviceCalls::place_name(std::uint32_t core) const {
+  const std::string& name = file_->traits().name;
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  const bool numbered = name.starts_with('/') && digits < name.size();
+  return fmt::format("ND {}:NC {}", numbered ? name.substr(digits) : std::string("0"), core);
+}
+
+Result<std::vector<neuron_mem_chunk_info>> DeviceCalls::chunks(std::uint32_t hbm) {
+  std::vector<neuron_mem_chunk_info> chunks;
+  // The driver says how many there are; others may allocate between the two calls.
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    neuron_dump_mem_chunks dump{};
+    dump.hbm_index = hbm;
+    dump.num_entries_in = static_cast<std::uint32_t>(chunks.size());
+    dump.data_ptr = user_pointer(chunks.data());
+    const int answer = call(NEURON_IOCTL_DUMP_MEM_CHUNKS, &dump);
+    if (answer != 0 && answer != -EAGAIN) {
+      return failed("DUMP_MEM_CHUNKS", answer, fmt::format("HBM {}", hbm));
+    }
+    chunks.resize(dump.num_entries_out);
+    if (answer == 0) return chunks;
+  }
+  return failed("DUMP_MEM_CHUNKS", -EAGAIN, fmt::format("HBM {} keeps changing", hbm));
 }
 
 Result<void> DeviceCalls::free(std::uint64_t handle) {

@@ -28,13 +28,16 @@ struct DeviceMemory {
   std::uint64_t size = 0;  ///< bytes given, page-rounded
 };
 
+/// Sizes as the original prints them: "4.000GB", "82.344KB", "0.000B" (spec 03 section 9.2).
+std::string report_size(std::uint64_t bytes);
+
 class DeviceCalls {
  public:
   explicit DeviceCalls(DeviceFile& file);
 
   Result<DriverFacts> driver_facts();
-  /// Allocates device memory (MEM_ALLOC_V2MT64) and asks where it is. Errors: NRT_RESOURCE on
-  /// ENOMEM, NRT_FAILURE otherwise.
+  /// Allocates device memory (MEM_ALLOC_V2MT64) and asks where it is. Errors: NRT_RESOURCE and
+  /// class resource on ENOMEM, NRT_FAILURE otherwise.
   Result<DeviceMemory> allocate(const Request& request);
   Result<void> free(std::uint64_t handle);
   /// Host to device in pieces of at most 1 GiB (MEM_BUF_COPY64, decision 34).
@@ -48,11 +51,16 @@ class DeviceCalls {
   /// nothing to be done if the driver refuses.
   void drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept;
 
+  /// Every live chunk of an HBM, of all processes, in ascending address order (DUMP_MEM_CHUNKS).
+  Result<std::vector<neuron_mem_chunk_info>> chunks(std::uint32_t hbm);
+
   /// ioctls made so far, by command value.
   const std::map<std::uint32_t, std::uint64_t>& counts() const { return counts_; }
 
  private:
   int call(std::uint32_t command, void* argument);
+  /// "ND 3:NC 5"; the device number is the one its node's name ends in, else 0.
+  std::string place_name(std::uint32_t core) const;
   /// The error of a failed call: what the driver answered, or why the back end refused it.
   tl::unexpected<Error> failed(const char* call, int answer, std::string detail) const;
   Result<void> copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,

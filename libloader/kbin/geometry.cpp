@@ -172,6 +172,11 @@ std::optional<GeometryProblem> check_volume(const DmaDescriptor& d) {
 std::optional<GeometryProblem> check_side(const AccessPattern& side, const Variable& variable,
                                           const MemoryBounds& bounds, std::string_view prefix) {
   if (variable.kind == VarKind::state_buffer) return check_partitions(side, bounds, prefix);
+  if (variable.kind == VarKind::pointer && side.offset != 0) {  // spec 03 section 3.4 item 2
+    return GeometryProblem{
+        fmt::format(".{}_off", prefix),
+        fmt::format("found {}, a pointer's cell is used as a whole: 0 is allowed", side.offset)};
+  }
   return check_flat(side, variable, prefix);
 }
 

@@ -32,8 +32,6 @@ Result<void> place_on_cores(std::span<const Kbin> kbins, Plan& plan, const PlanO
                                kbins.size(), core_size));
   }
   plan.kbins.resize(kbins.size());
-  plan.arena_bytes.assign(kbins.size(), 0);
-  plan.arena_pages.assign(kbins.size(), 0);
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
     KbinPlan& out = plan.kbins[i];
     out.core = static_cast<std::uint32_t>(first) + i;
@@ -85,10 +83,10 @@ Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& opti
 }  // namespace
 
 std::uint32_t PlanContext::add(SectionKind kind, std::uint32_t index, std::uint64_t size,
-                               std::uint64_t align, MemCategory category, std::string owner) const {
+                               std::uint64_t align, MemUsage usage, std::string owner) const {
   const auto number = static_cast<std::uint32_t>(plan.requests.size());
-  plan.requests.push_back({size, align, out().hbm, out().core, category, kind, kbin_index, index,
-                           std::move(owner), false});
+  plan.requests.push_back({size, align, out().hbm, out().core, usage, mem_category(usage), kind,
+                           kbin_index, index, std::move(owner), false});
   return number;
 }
 

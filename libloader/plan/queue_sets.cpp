@@ -7,6 +7,7 @@
 
 #include "builders.hpp"
 #include "elements.hpp"
+#include "neuron_abi/udma.h"
 
 namespace neffld {
 namespace {
@@ -64,6 +65,19 @@ Result<void> account_block(const Kbin& kbin, const DmaBlock& block, KbinPlan& ou
   return {};
 }
 
+/// A template has one instance: which one to swap in would be unknown at execution (spec 04 s3).
+Result<void> check_templates(const Kbin& kbin, const KbinPlan& out) {
+  for (std::size_t i = 0; i < kbin.queue_sets.size(); ++i) {
+    const QueueSet& queue = kbin.queue_sets[i];
+    if (!out.queue_sets[i].is_template || queue.instances.size() == 1) continue;
+    return invalid({.path = queue.name},
+                   fmt::format("a queue set whose blocks name inputs or outputs has {} instances, "
+                               "expected 1",
+                               queue.instances.size()));
+  }
+  return {};
+}
+
 /// Gives every set that owns rings its hardware queue (decision 3).
 Result<void> rank_queue_sets(const Kbin& kbin, KbinPlan& out) {
   std::uint32_t rank = 0;
@@ -102,8 +116,27 @@ void collect_triggers(const Kbin& kbin, KbinPlan& out) {
   }
 }
 
+/// All rings of a model are authored in host memory, so their sum has a limit of its own.
+class RingBudget {
+ public:
+  explicit RingBudget(std::uint64_t bytes) : limit_(bytes) {}
+  /// Takes both halves of a ring of `descriptors`.
+  Result<void> take(const QueueSet& queue, std::uint32_t descriptors) {
+    bytes_ += 2 * std::uint64_t{NEURON_UDMA_DESC_SIZE} * descriptors;
+    if (bytes_ <= limit_) return {};
+    return fail(
+        Status::resource, ErrorClass::resource, {.path = queue.name},
+        fmt::format("the rings of this subgraph up to this queue set take {} bytes, allowed "
+                    "are {} (--max-ring-bytes)",
+                    bytes_, limit_));
+  }
+
+ private:
+  std::uint64_t limit_, bytes_ = 0;
+};
+
 Result<void> count_rings(const Kbin& kbin, const PlanOptions& options, std::uint32_t set_index,
-                         KbinPlan& out) {
+                         RingBudget& budget, KbinPlan& out) {
   QueueSetPlan& set = out.queue_sets[set_index];
   const std::uint32_t rings = kbin.queue_sets[set_index].num_queues;
   set.first_ring = static_cast<std::uint32_t>(out.rings.size());
@@ -123,6 +156,7 @@ Result<void> count_rings(const Kbin& kbin, const PlanOptions& options, std::uint
     }
     for (std::uint32_t k = 0; k < rings; ++k) {
       const auto count = static_cast<std::uint32_t>(used[k]);
+      if (count != 0) NEFFLD_TRY(budget.take(kbin.queue_sets[set_index], linear_ring_size(count)));
       out.rings.push_back({set_index, instance, k, count, count ? linear_ring_size(count) : 0,
                            std::nullopt, std::nullopt});
     }
@@ -148,10 +182,12 @@ Result<void> plan_queue_sets(PlanContext& context) {
     out.block_counters.push_back(
         count_block(kbin, block, kbin.queue_sets[block.queue_set].num_queues));
   }
+  NEFFLD_TRY(check_templates(kbin, out));
   NEFFLD_TRY(rank_queue_sets(kbin, out));
   collect_triggers(kbin, out);
+  RingBudget budget(context.options.max_ring_bytes);
   for (std::uint32_t i = 0; i < kbin.queue_sets.size(); ++i) {
-    if (!kbin.queue_sets[i].dynamic) NEFFLD_TRY(count_rings(kbin, context.options, i, out));
+    if (!kbin.queue_sets[i].dynamic) NEFFLD_TRY(count_rings(kbin, context.options, i, budget, out));
   }
   return {};
 }

@@ -17,7 +17,8 @@ std::vector<CoreState> CoreResources::states(std::uint32_t cores) const {
   for (const auto& [number, core] : cores_) {
     if (number >= cores) continue;
     states[number] = {!core.exec.empty(), static_cast<std::uint32_t>(core.pages.size()),
-                      core.pages.empty() ? 0 : core.pages.front().size};
+                      core.pages.empty() ? 0 : core.pages.front().size,
+                      !core.pages.empty() && core.contiguous};
   }
   return states;
 }
@@ -37,6 +38,7 @@ void CoreResources::retain(const Plan& plan, std::span<const DeviceMemory> by_re
     if (!request.shared) continue;
     Core& core = next[request.core];
     if (request.kind == SectionKind::scratchpad_page) {
+      core.contiguous = plan.scratchpad.contiguous;
       core.pages.push_back(by_request[i]);
       core.page_users.push_back(0);
     } else {
@@ -46,7 +48,8 @@ void CoreResources::retain(const Plan& plan, std::span<const DeviceMemory> by_re
   for (std::size_t i = 0; i < plan.kbins.size(); ++i) {
     Core& core = next[plan.kbins[i].core];
     ++core.models;
-    for (std::uint32_t page = 0; page < plan.arena_pages[i]; ++page) ++core.page_users[page];
+    for (std::uint32_t page = 0; page < plan.scratchpad.cores[i].pages; ++page)
+      ++core.page_users[page];
   }
   cores_.swap(next);
 }
@@ -55,7 +58,8 @@ Result<void> CoreResources::release(const Plan& plan) {
   Result<void> first;
   for (std::size_t i = 0; i < plan.kbins.size(); ++i) {
     Core& core = cores_[plan.kbins[i].core];
-    for (std::uint32_t page = 0; page < plan.arena_pages[i]; ++page) --core.page_users[page];
+    for (std::uint32_t page = 0; page < plan.scratchpad.cores[i].pages; ++page)
+      --core.page_users[page];
     while (!core.page_users.empty() && core.page_users.back() == 0) {
       const std::uint64_t handle = core.pages.back().handle;
       core.pages.pop_back();

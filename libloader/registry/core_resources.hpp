@@ -35,6 +35,7 @@ class CoreResources {
     std::vector<DeviceMemory> exec;
     std::vector<DeviceMemory> pages;
     std::vector<std::uint32_t> page_users;
+    bool contiguous = false;  ///< the pages are; without pages it says nothing
     std::uint32_t models = 0;
     std::uint32_t queue_owner = 0;
   };

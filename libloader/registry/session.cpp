@@ -9,6 +9,7 @@
 
 #include "core_resources.hpp"
 #include "device_calls.hpp"
+#include "out_of_memory.hpp"
 #include "stager.hpp"
 #include "stopwatch.hpp"
 
@@ -99,10 +100,15 @@ struct Session::State {
   std::uint64_t next_seq = 0;
   std::vector<std::unique_ptr<LoadedModel>> models;
   std::map<const LoadedModel*, Entry> entries;
+  std::string memory_report;
+  std::uint64_t hbm_bytes = 0;  ///< of LoadOptions
 
   using Bindings = std::map<std::string, std::uint64_t, std::less<>>;
 
-  Result<void> stage(LoadedModel& model, Entry& entry, const LoadOptions& options);
+  Result<void> allocate(const ParsedModel& parsed, const Plan& plan, const PlanOptions& options,
+                        std::size_t first, AllocationList& list);
+  Result<void> stage(LoadedModel& model, Entry& entry, const PlanOptions& plan_options,
+                     const LoadOptions& options);
   Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock,
                     PendingQueues& queues);
   bool cores_are_free(const LoadedModel& model) const;
@@ -126,7 +132,7 @@ void Session::State::append_allocations(std::vector<AllocationInfo>& allocations
     const DeviceMemory& memory = by_request[i];
     allocations.push_back({seq++, memory.pa, memory.size, request.size, request.align,
                            static_cast<std::uint32_t>(request.category), request.hbm, request.core,
-                           memory.handle, request.owner});
+                           request.usage, memory.handle, request.owner});
   }
 }
 
@@ -163,11 +169,26 @@ Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageC
   return {};
 }
 
+/// Allocates the requests from `first` on in order; `plan` was made with `options`.
+Result<void> Session::State::allocate(const ParsedModel& parsed, const Plan& plan,
+                                      const PlanOptions& options, std::size_t first,
+                                      AllocationList& list) {
+  memory_report.clear();
+  auto allocated = allocate_all(calls, std::span(plan.requests).subspan(first), list);
+  if (allocated) return {};
+  // The report looks at the device while the list still holds what there was room for.
+  return tl::unexpected<Error>(explain_out_of_memory(
+      std::move(allocated.error()),
+      {calls, hbm_bytes, models, parsed, plan, options, first, list.live()}, memory_report));
+}
+
 /// Allocates in the plan's order, then fills every section.
-Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadOptions& options) {
+Result<void> Session::State::stage(LoadedModel& model, Entry& entry,
+                                   const PlanOptions& plan_options, const LoadOptions& options) {
   StageClock clock(model.parsed.times, options.progress);
   clock.start(Stage::stage);
-  NEFFLD_ASSIGN(AllocationList all, allocate_all(calls, model.plan.requests));
+  AllocationList all(calls);
+  NEFFLD_TRY(allocate(model.parsed, model.plan, plan_options, 0, all));
   PendingQueues queues(calls);
   entry.by_request.assign(all.live().begin(), all.live().end());
   std::uint64_t allocated = 0;
@@ -183,6 +204,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry, const LoadO
     if (request.kind != SectionKind::scratchpad_page) continue;
     model.addresses.scratchpad_pages[request.core].push_back(entry.by_request[i].pa);
   }
+  NEFFLD_TRY(check_pages(model.plan, model.addresses));
   clock.finish(allocated);
 
   if (options.until != Stage::stage) {
@@ -209,9 +231,12 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   NEFFLD_TRY(check_arch_of(model->parsed, facts.arch, file->traits()));
 
   // Plan: every allocation and every size, before the first device call of this model.
+  hbm_bytes = options.hbm_bytes;
   PlanOptions plan_options;
   plan_options.logical_core = options.logical_core;
-  plan_options.scratchpad_page_bytes = options.scratchpad_page_bytes;
+  plan_options.scratchpad = options.scratchpad;
+  plan_options.driver_has_contiguous = (facts.features & NEURON_FEATURE_CONTIGUOUS_SCRATCHPAD) != 0;
+  plan_options.max_ring_bytes = options.max_ring_bytes;
   plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
   NEFFLD_ASSIGN(model->plan, plan_parsed_model(model->parsed, plan_options, options.progress));
   NEFFLD_TRY(check_device_support(model->parsed.kbins, model->plan, file->traits()));
@@ -223,7 +248,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   entry->second.load_requests = static_cast<std::uint32_t>(model->plan.requests.size());
 
   // Stage and relocate.
-  auto staged = guarded([&] { return stage(*model, entry->second, options); });
+  auto staged = guarded([&] { return stage(*model, entry->second, plan_options, options); });
   if (!staged) {
     entries.erase(entry);
     return tl::unexpected<Error>(std::move(staged.error()));
@@ -293,8 +318,8 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   std::vector<DeviceMemory> by_request = entry.by_request;
   addresses.io = std::move(io);
   NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, plan));
-  const auto added = std::span<const Request>(plan.requests).subspan(entry.load_requests);
-  NEFFLD_ASSIGN(AllocationList rings, allocate_all(calls, added));
+  AllocationList rings(calls);
+  NEFFLD_TRY(allocate(model.parsed, plan, {}, entry.load_requests, rings));
   for (const DeviceMemory& memory : rings.live()) {
     by_request.push_back(memory);
     addresses.sections.push_back(memory.pa);
@@ -411,6 +436,10 @@ std::span<const std::unique_ptr<LoadedModel>> Session::models() const {
 
 Result<void> Session::read(std::uint64_t handle, std::uint64_t offset, MutableBytes out) {
   return state_->calls.copy_out(handle, offset, out);
+}
+
+const std::string& Session::memory_report() const {
+  return state_->memory_report;
 }
 
 const std::map<std::uint32_t, std::uint64_t>& Session::calls() const {

@@ -3,6 +3,7 @@
 // section 2.3 "ACT tables" and rule 9, spec 02 s16.16, decision 14).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -56,40 +57,72 @@ std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile
   return record;
 }
 
-/// A buffer that is the concatenation of one piece a set.
-class SetBuffer {
- public:
-  /// Appends a piece at the next multiple of `align`; returns its offset.
-  std::uint32_t append(Bytes piece, std::uint64_t align = set_align) {
-    bytes_.resize((bytes_.size() + align - 1) / align * align);
-    const auto offset = static_cast<std::uint32_t>(bytes_.size());
-    bytes_.insert(bytes_.end(), piece.begin(), piece.end());
-    return offset;
-  }
-  Bytes bytes() const { return bytes_; }
-
- private:
-  std::vector<std::uint8_t> bytes_;
+/// Where every set's pieces lie in the four buffers, and how large those are.
+struct BufferLayout {
+  static constexpr std::size_t bucket = 0, control = 1, profiles = 2, directory = 3;
+  std::vector<std::array<std::uint64_t, 4>> offsets;  ///< by set
+  std::array<std::uint64_t, 4> sizes{};
 };
 
-/// The four buffers in order: bucket, control, profiles, directory.
-std::array<SetBuffer, 4> build_buffers(const Kbin& kbin) {
-  std::array<SetBuffer, 4> buffers;
+std::array<std::uint64_t, 4> piece_sizes(const ActSet& set) {
+  return {set.bucket.size(), set.control.size(), profile_bytes * set.profiles.size(),
+          directory_entry_bytes};
+}
+
+BufferLayout lay_out(const Kbin& kbin) {
+  constexpr std::array<std::uint64_t, 4> aligns = {set_align, set_align, set_align,
+                                                   directory_entry_bytes};
+  BufferLayout layout;
   for (const ActSet& set : kbin.act_sets) {
-    std::array<std::uint8_t, directory_entry_bytes> entry{};
-    store_le(entry, 0, buffers[0].append(set.bucket));
-    store_le(entry, 4, static_cast<std::uint32_t>(set.bucket.size()));
-    store_le(entry, 8, buffers[1].append(set.control));
-    store_le(entry, 12, static_cast<std::uint32_t>(set.control.size()));
-    std::vector<std::uint8_t> profiles;
-    for (const ActProfile& profile : set.profiles) {
-      const auto record = profile_record(profile);
-      profiles.insert(profiles.end(), record.begin(), record.end());
+    const auto pieces = piece_sizes(set);
+    auto& offsets = layout.offsets.emplace_back();
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      offsets[i] = (layout.sizes[i] + aligns[i] - 1) / aligns[i] * aligns[i];
+      layout.sizes[i] = offsets[i] + pieces[i];
     }
-    buffers[2].append(profiles);
-    buffers[3].append(entry, directory_entry_bytes);
   }
-  return buffers;
+  return layout;
+}
+
+void put_profiles(const ActSet& set, MutableBytes piece) {
+  for (std::size_t i = 0; i < set.profiles.size(); ++i) {
+    const auto record = profile_record(set.profiles[i]);
+    std::copy(record.begin(), record.end(),
+              piece.begin() + static_cast<std::ptrdiff_t>(i * profile_bytes));
+  }
+}
+
+/// Offset and size of a set's bucket table, then of its control table.
+void put_directory_entry(const ActSet& set, const std::array<std::uint64_t, 4>& offsets,
+                         MutableBytes entry) {
+  store_le(entry, 0, static_cast<std::uint32_t>(offsets[BufferLayout::bucket]));
+  store_le(entry, 4, static_cast<std::uint32_t>(set.bucket.size()));
+  store_le(entry, 8, static_cast<std::uint32_t>(offsets[BufferLayout::control]));
+  store_le(entry, 12, static_cast<std::uint32_t>(set.control.size()));
+}
+
+std::vector<std::uint8_t> build_buffer(const Kbin& kbin, const BufferLayout& layout,
+                                       std::size_t buffer) {
+  std::vector<std::uint8_t> bytes(layout.sizes[buffer]);
+  for (std::size_t i = 0; i < kbin.act_sets.size(); ++i) {
+    const ActSet& set = kbin.act_sets[i];
+    const MutableBytes piece =
+        MutableBytes(bytes).subspan(layout.offsets[i][buffer], piece_sizes(set)[buffer]);
+    switch (buffer) {
+      case BufferLayout::bucket:
+        std::copy(set.bucket.begin(), set.bucket.end(), piece.begin());
+        break;
+      case BufferLayout::control:
+        std::copy(set.control.begin(), set.control.end(), piece.begin());
+        break;
+      case BufferLayout::profiles:
+        put_profiles(set, piece);
+        break;
+      default:
+        put_directory_entry(set, layout.offsets[i], piece);
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -99,39 +132,38 @@ Result<void> plan_act_tables(PlanContext& context) {
   constexpr std::array kinds = {SectionKind::act_bucket, SectionKind::act_control,
                                 SectionKind::act_profiles, SectionKind::act_directory};
   constexpr std::array names = {"act bucket", "act control", "act profiles", "act directory"};
-  const auto buffers = build_buffers(context.kbin());
-  std::array<std::uint64_t, 4> sizes{};
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    sizes[i] = buffers[i].bytes().size();
-    if (sizes[i] == 0 || sizes[i] > destinations[i].size) {
+  const BufferLayout layout = lay_out(context.kbin());
+  TableLoadPlan load;
+  for (std::size_t i = 0; i < layout.sizes.size(); ++i) {
+    const std::uint64_t size = layout.sizes[i];
+    if (size == 0 || size > destinations[i].size) {
       return invalid({.path = names[i]},
-                     fmt::format("all sets together have {} bytes, expected 1 to {}", sizes[i],
+                     fmt::format("all sets together have {} bytes, expected 1 to {}", size,
                                  destinations[i].size));
     }
     const std::uint32_t request =
-        context.add(kinds[i], 0, sizes[i], set_align, MemCategory::misc, names[i]);
-    if (i == 0) context.out().act_first = request;
+        context.add(kinds[i], 0, size, set_align, MemUsage::runtime, names[i]);
+    if (i == 0) load.first = request;
   }
-  context.out().act_descriptors = table_ring_descriptors(sizes);
-  plan_table_ring(context, SectionKind::act_tx_ring, SectionKind::act_rx_ring,
-                  context.out().act_descriptors, "act");
+  load.used = table_ring_descriptors(layout.sizes);
+  plan_table_ring(context, SectionKind::act_tx_ring, SectionKind::act_rx_ring, "act", load);
+  context.out().act = load;
   return {};
 }
 
 Result<void> emit_act_tables(const EmitContext& context) {
   const KbinPlan& planned = context.planned();
-  if (!planned.act_first) return {};
-  const auto buffers = build_buffers(context.kbin());
+  if (!planned.act) return {};
+  const BufferLayout layout = lay_out(context.kbin());
   std::array<TableCopy, 4> tables{};
-  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-    const std::uint32_t request = *planned.act_first + i;
-    NEFFLD_TRY(context.sink({request, buffers[i].bytes(), false}));
+  for (std::uint32_t i = 0; i < tables.size(); ++i) {
+    const std::uint32_t request = planned.act->first + i;
+    NEFFLD_TRY(context.sink({request, build_buffer(context.kbin(), layout, i), false}));
     tables[i] = {
-        request, buffers[i].bytes().size(),
+        request, layout.sizes[i],
         context.arch.tpb_base[planned.core] + context.arch.engine_window + destinations[i].offset};
   }
-  return emit_table_ring(context, tables, act_tables_load_event, *planned.act_first + 4,
-                         planned.act_descriptors);
+  return emit_table_ring(context, tables, act_tables_load_event, *planned.act);
 }
 
 }  // namespace neffld

@@ -27,7 +27,7 @@ struct PlanContext {
 
   /// Appends a request on this kbin's core and HBM; returns its index.
   std::uint32_t add(SectionKind kind, std::uint32_t index, std::uint64_t size, std::uint64_t align,
-                    MemCategory category, std::string owner) const;
+                    MemUsage usage, std::string owner) const;
 };
 
 /// What a builder sees while producing contents.

@@ -8,7 +8,7 @@ namespace neffld {
 
 Result<void> plan_constant_block(PlanContext& context) {
   context.out().constant_block =
-      context.add(SectionKind::constant_block, 0, 64, 64, MemCategory::misc, "constant block");
+      context.add(SectionKind::constant_block, 0, 64, 64, MemUsage::runtime, "constant block");
   return {};
 }
 

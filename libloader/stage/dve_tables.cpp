@@ -55,23 +55,24 @@ std::vector<DveTable> tables_of(const DveTables& dve, const ArchTable& arch) {
 
 Result<void> plan_dve_tables(PlanContext& context) {
   if (!context.kbin().dve) return {};
+  TableLoadPlan load;
   std::vector<std::uint64_t> sizes;
   for (const DveTable& table : tables_of(*context.kbin().dve, context.arch)) {
     const std::uint32_t request =
-        context.add(table.kind, 0, table.bytes.size(), table_align, MemCategory::misc, table.name);
-    if (sizes.empty()) context.out().dve_first = request;
+        context.add(table.kind, 0, table.bytes.size(), table_align, MemUsage::runtime, table.name);
+    if (sizes.empty()) load.first = request;
     sizes.push_back(table.bytes.size());
   }
-  context.out().dve_descriptors = table_ring_descriptors(sizes);
-  plan_table_ring(context, SectionKind::dve_tx_ring, SectionKind::dve_rx_ring,
-                  context.out().dve_descriptors, "dve");
+  load.used = table_ring_descriptors(sizes);
+  plan_table_ring(context, SectionKind::dve_tx_ring, SectionKind::dve_rx_ring, "dve", load);
+  context.out().dve = load;
   return {};
 }
 
 Result<void> emit_dve_tables(const EmitContext& context) {
   const KbinPlan& planned = context.planned();
-  if (!planned.dve_first) return {};
-  std::uint32_t request = *planned.dve_first;
+  if (!planned.dve) return {};
+  std::uint32_t request = planned.dve->first;
   std::vector<TableCopy> copies;
   for (const DveTable& table : tables_of(*context.kbin().dve, context.arch)) {
     NEFFLD_TRY(context.sink({request, table.bytes, false}));
@@ -80,7 +81,7 @@ Result<void> emit_dve_tables(const EmitContext& context) {
          context.arch.tpb_base[planned.core] + context.arch.engine_window + table.place.offset});
     ++request;
   }
-  return emit_table_ring(context, copies, dve_tables_load_event, request, planned.dve_descriptors);
+  return emit_table_ring(context, copies, dve_tables_load_event, *planned.dve);
 }
 
 }  // namespace neffld

@@ -14,7 +14,7 @@ Result<void> plan_instructions(PlanContext& context) {
     StreamPlan& stream = context.out().streams[number];
     stream.request =
         context.add(SectionKind::instructions, number, stream.slots_out * isa::slot_bytes,
-                    context.arch.instruction_alignment, MemCategory::code,
+                    context.arch.instruction_alignment, MemUsage::code,
                     fmt::format("instructions {}", engine_name(engine)));
   }
   return {};

@@ -103,7 +103,7 @@ Result<void> plan_pointers(PlanContext& context) {
   if (!out.pointer_vars.empty()) {
     out.pointer_cells =
         context.add(SectionKind::pointer_cells, 0, cell_bytes * out.pointer_vars.size(), cell_align,
-                    MemCategory::misc, "pointer cells");
+                    MemUsage::runtime, "pointer cells");
     for (std::size_t i = 0; i < out.pointer_vars.size(); ++i) {
       out.variables[out.pointer_vars[i]] = {Placement::Kind::section, *out.pointer_cells, 0,
                                             cell_bytes * i, 0};
@@ -113,7 +113,7 @@ Result<void> plan_pointers(PlanContext& context) {
     if (variable.kind != VarKind::dge_table || variable.list.empty()) continue;
     const std::uint32_t request =
         context.add(SectionKind::table, variable.var_id, cell_bytes * variable.list.size(),
-                    cell_align, MemCategory::misc, fmt::format("table {}", variable.name));
+                    cell_align, MemUsage::runtime, fmt::format("table {}", variable.name));
     out.variables[variable.var_id] = {Placement::Kind::section, request, 0, 0, 0};
   }
   return check_targets(context);

@@ -20,13 +20,27 @@ std::string ring_owner(const Kbin& kbin, const RingPlan& ring, std::string_view 
                      ring.k, side);
 }
 
+/// Which column of a memory report a ring belongs to, by the type of its set (spec 04 section 3).
+MemUsage ring_usage(RingType type) {
+  switch (type) {
+    case RingType::data:
+      return MemUsage::rings_spill;
+    case RingType::in:
+    case RingType::out:
+      return MemUsage::rings_io;
+    default:
+      return MemUsage::rings_runtime;
+  }
+}
+
 void add_ring(PlanContext& context, std::uint32_t number) {
   RingPlan& ring = context.out().rings[number];
+  const MemUsage usage = ring_usage(context.kbin().queue_sets[ring.queue_set].ring_type);
   const std::uint64_t bytes = std::uint64_t{NEURON_UDMA_DESC_SIZE} * ring.allocated;
-  ring.tx_request = context.add(SectionKind::ring_tx, number, bytes, NEURON_RING_BASE_ALIGN,
-                                MemCategory::dma_rings, ring_owner(context.kbin(), ring, "tx"));
-  ring.rx_request = context.add(SectionKind::ring_rx, number, bytes, NEURON_RING_BASE_ALIGN,
-                                MemCategory::dma_rings, ring_owner(context.kbin(), ring, "rx"));
+  ring.tx_request = context.add(SectionKind::ring_tx, number, bytes, NEURON_RING_BASE_ALIGN, usage,
+                                ring_owner(context.kbin(), ring, "tx"));
+  ring.rx_request = context.add(SectionKind::ring_rx, number, bytes, NEURON_RING_BASE_ALIGN, usage,
+                                ring_owner(context.kbin(), ring, "rx"));
 }
 
 /// Host memory for all rings of one instance of a queue set: every ring's TX half, then its RX

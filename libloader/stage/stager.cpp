@@ -31,29 +31,50 @@ neuron_dma_queue_init make_init(const KbinPlan& kbin, const RingPair& ring,
   return init;
 }
 
-void add_table_rings(const KbinPlan& kbin, const Plan& plan,
-                     const std::vector<DeviceMemory>& by_request,
-                     std::vector<neuron_dma_queue_init>& inits) {
-  const auto add = [&](std::uint32_t tx_request, std::uint32_t engine, std::uint32_t used) {
-    inits.push_back(make_init(
-        kbin, {engine, internal_queue, linear_ring_size(used), tx_request, tx_request + 1},
-        by_request));
-  };
-  const std::uint32_t dve_tables = arch_table(plan.arch).caps.split_control_tables ? 5 : 4;
-  if (kbin.act_first) add(*kbin.act_first + 4, act_engine, kbin.act_descriptors);
-  if (kbin.dve_first) add(*kbin.dve_first + dve_tables, dve_engine, kbin.dve_descriptors);
+void add_table_ring(const KbinPlan& kbin, const std::optional<TableLoadPlan>& load,
+                    std::uint32_t engine, const std::vector<DeviceMemory>& by_request,
+                    std::vector<neuron_dma_queue_init>& inits) {
+  if (!load) return;
+  inits.push_back(make_init(
+      kbin,
+      {engine, internal_queue, linear_ring_size(load->used), load->tx_request, load->rx_request},
+      by_request));
 }
 
 }  // namespace
 
-Result<AllocationList> allocate_all(DeviceCalls& calls, std::span<const Request> requests) {
-  AllocationList list(calls);
-  list.reserve(requests.size());  // a handle must never be lost to missing host memory
+Result<void> allocate_all(DeviceCalls& calls, std::span<const Request> requests,
+                          AllocationList& list) {
+  list.reserve(list.size() + requests.size());  // a handle must never be lost to missing memory
   for (const Request& request : requests) {
     NEFFLD_ASSIGN(const DeviceMemory memory, calls.allocate(request));
     list.add(memory);
   }
-  return list;
+  return {};
+}
+
+Result<void> check_pages(const Plan& plan, const Addresses& addresses) {
+  constexpr std::uint64_t backing_align = 4096;
+  for (std::size_t k = 0; k < plan.kbins.size(); ++k) {
+    const std::uint32_t core = plan.kbins[k].core;
+    for (std::uint32_t i = 0; i < plan.scratchpad.cores[k].pages; ++i) {
+      const auto& pages = addresses.scratchpad_pages.at(core);
+      if (pages[i] % backing_align != 0) {
+        return fail(Status::failure, ErrorClass::device, {.path = "scratchpad"},
+                    fmt::format("Page needs to be 4K aligned, the driver put page {} of core {} at "
+                                "0x{:x}",
+                                i, core, pages[i]));
+      }
+      if (!plan.scratchpad.contiguous || i == 0) continue;
+      const std::uint64_t expected = pages[i - 1] - contiguous_page_bytes;
+      if (pages[i] == expected) continue;
+      return fail(Status::resource, ErrorClass::resource, {.path = "scratchpad"},
+                  fmt::format("Could not grow contiguous scratchpad beyond {} bytes: page {} of "
+                              "core {} is at 0x{:x}, expected 0x{:x}",
+                              i * contiguous_page_bytes, i, core, pages[i], expected));
+    }
+  }
+  return {};
 }
 
 SectionSink device_sink(DeviceCalls& calls, const std::vector<DeviceMemory>& by_request,
@@ -117,7 +138,10 @@ std::vector<neuron_dma_queue_init> queue_inits(const Plan& plan,
                                                bool templates) {
   std::vector<neuron_dma_queue_init> inits;
   for (const KbinPlan& kbin : plan.kbins) {
-    if (!templates) add_table_rings(kbin, plan, by_request, inits);
+    if (!templates) {
+      add_table_ring(kbin, kbin.act, act_engine, by_request, inits);
+      add_table_ring(kbin, kbin.dve, dve_engine, by_request, inits);
+    }
     for (const RingPlan& ring : kbin.rings) {
       const QueueSetPlan& set = kbin.queue_sets[ring.queue_set];
       if (set.is_template != templates || ring.instance != 0 || !ring.tx_request) continue;

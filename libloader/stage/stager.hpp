@@ -12,8 +12,14 @@
 
 namespace neffld {
 
-/// Allocates `requests` in order. On failure everything allocated here is freed again.
-Result<AllocationList> allocate_all(DeviceCalls& calls, std::span<const Request> requests);
+/// Allocates `requests` in order and adds them to `list`; on failure the list ends before the
+/// request that failed.
+Result<void> allocate_all(DeviceCalls& calls, std::span<const Request> requests,
+                          AllocationList& list);
+
+/// Pages start where variables can use them, and contiguous ones lie right below one another (spec
+/// 03 sections 4.1 and 4.2 item 5): the driver promises neither.
+Result<void> check_pages(const Plan& plan, const Addresses& addresses);
 
 /// A sink that writes each section to the device memory of its request.
 SectionSink device_sink(DeviceCalls& calls, const std::vector<DeviceMemory>& by_request,

@@ -16,23 +16,20 @@ std::uint32_t table_ring_descriptors(std::span<const std::uint64_t> table_bytes)
   return static_cast<std::uint32_t>(descriptors);
 }
 
-std::uint32_t plan_table_ring(PlanContext& context, SectionKind tx, SectionKind rx,
-                              std::uint32_t descriptors, std::string_view name) {
-  const std::uint64_t bytes = std::uint64_t{NEURON_UDMA_DESC_SIZE} * linear_ring_size(descriptors);
-  const std::uint32_t request =
-      context.add(tx, 0, bytes, NEURON_RING_BASE_ALIGN, MemCategory::dma_rings,
-                  fmt::format("{} tx ring", name));
-  context.add(rx, 0, bytes, NEURON_RING_BASE_ALIGN, MemCategory::dma_rings,
-              fmt::format("{} rx ring", name));
-  return request;
+void plan_table_ring(PlanContext& context, SectionKind tx, SectionKind rx, std::string_view name,
+                     TableLoadPlan& load) {
+  const std::uint64_t bytes = std::uint64_t{NEURON_UDMA_DESC_SIZE} * linear_ring_size(load.used);
+  load.tx_request = context.add(tx, 0, bytes, NEURON_RING_BASE_ALIGN, MemUsage::rings_runtime,
+                                fmt::format("{} tx ring", name));
+  load.rx_request = context.add(rx, 0, bytes, NEURON_RING_BASE_ALIGN, MemUsage::rings_runtime,
+                                fmt::format("{} rx ring", name));
 }
 
 Result<void> emit_table_ring(const EmitContext& context, std::span<const TableCopy> tables,
-                             std::uint32_t event, std::uint32_t tx_request,
-                             std::uint32_t descriptors) {
-  const std::size_t bytes = std::size_t{NEURON_UDMA_DESC_SIZE} * linear_ring_size(descriptors);
+                             std::uint32_t event, const TableLoadPlan& load) {
+  const std::size_t bytes = std::size_t{NEURON_UDMA_DESC_SIZE} * linear_ring_size(load.used);
   std::vector<std::uint8_t> tx(bytes), rx(bytes);
-  RingWriter ring(context.patcher(tx, tx_request), context.patcher(rx, tx_request + 1),
+  RingWriter ring(context.patcher(tx, load.tx_request), context.patcher(rx, load.rx_request),
                   context.arch.caps.strong_order_writes);
   for (const TableCopy& table : tables) {
     const RingPointer from{0,
@@ -48,8 +45,8 @@ Result<void> emit_table_ring(const EmitContext& context, std::span<const TableCo
   const KbinPlan& planned = context.planned();
   NEFFLD_TRY(ring.append_signal(planned.constant_block, context.signal_source(),
                                 event_register(context.arch, planned.core, event), {}));
-  NEFFLD_TRY(context.sink({tx_request, tx, true}));
-  return context.sink({tx_request + 1, rx, true});
+  NEFFLD_TRY(context.sink({load.tx_request, tx, true}));
+  return context.sink({load.rx_request, rx, true});
 }
 
 }  // namespace neffld

@@ -20,13 +20,12 @@ struct TableCopy {
 /// Descriptors each half needs for tables of these sizes and the event.
 std::uint32_t table_ring_descriptors(std::span<const std::uint64_t> table_bytes);
 
-/// Requests for the TX and the RX half; RX is the request after the returned one.
-std::uint32_t plan_table_ring(PlanContext& context, SectionKind tx, SectionKind rx,
-                              std::uint32_t descriptors, std::string_view name);
+/// Adds the requests of both halves of a ring of `load.used` descriptors to `load`.
+void plan_table_ring(PlanContext& context, SectionKind tx, SectionKind rx, std::string_view name,
+                     TableLoadPlan& load);
 
 /// Authors both halves and hands them to the sink.
 Result<void> emit_table_ring(const EmitContext& context, std::span<const TableCopy> tables,
-                             std::uint32_t event, std::uint32_t tx_request,
-                             std::uint32_t descriptors);
+                             std::uint32_t event, const TableLoadPlan& load);
 
 }  // namespace neffld

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t max_alignment = 0x7FFF'FFFF;  // 03 R9
 
-Result<void> place_in_hbm(PlanContext& context, const Variable& variable, MemCategory category) {
+Result<void> place_in_hbm(PlanContext& context, const Variable& variable, MemUsage usage) {
   if (variable.size == 0) {
     return invalid({.path = variable.name}, "size is 0, expected at least 1 byte");
   }
@@ -20,8 +20,8 @@ Result<void> place_in_hbm(PlanContext& context, const Variable& variable, MemCat
   Placement& placement = context.out().variables[variable.var_id];
   placement.kind = Placement::Kind::section;
   placement.request =
-      context.add(SectionKind::variable, variable.var_id, variable.size, variable.alignment,
-                  category, fmt::format("variable {}", variable.name));
+      context.add(SectionKind::variable, variable.var_id, variable.size, variable.alignment, usage,
+                  fmt::format("variable {}", variable.name));
   placement.offset = 0;
   return {};
 }
@@ -34,16 +34,16 @@ Result<void> place(PlanContext& context, const Variable& variable) {
       placement.address = context.arch.tpb_base[context.out().core];
       return {};
     case VarKind::file:
-      return place_in_hbm(context, variable, MemCategory::constants);
+      return place_in_hbm(context, variable, MemUsage::constants);
     case VarKind::tmp_buf:
-      return place_in_hbm(context, variable, MemCategory::scratchpad_not_shared);
+      return place_in_hbm(context, variable, MemUsage::scratchpad);
     case VarKind::virtual_buf:
       if (variable.fabric_alt) {
         return unsupported({.path = variable.name},
                            "fabric_path \"alt\" has no known placement, expected \"main\"");
       }
       if (placement.kind == Placement::Kind::page) return {};
-      return place_in_hbm(context, variable, MemCategory::scratchpad_not_shared);
+      return place_in_hbm(context, variable, MemUsage::scratchpad);
     case VarKind::list:
       placement.kind = Placement::Kind::host_only;
       return {};

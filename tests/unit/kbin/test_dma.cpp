@@ -359,3 +359,23 @@ TEST_CASE("blocks keep their order, queues, functions and signals") {
   CHECK(kbin.blocks[5].function == "f");  // the same queue set
   CHECK(kbin.blocks[5].first_descriptor == 2);
 }
+
+TEST_CASE("a descriptor uses a pointer's cell as a whole") {
+  const auto with_pointer = [](const std::string& offset, const std::string& size) {
+    Files files = with_descriptor(side("from", "p", offset, size, "1") + "," +
+                                  side("to", "SB", "0", size, "1"));
+    files.set("sg00/def.json",
+              def_json(base_vars +
+                       R"(,"p":{"type":"pointer","var_id":3,"size":8,"referenced_var_id":1})"));
+    return build(files);
+  };
+  CHECK(with_pointer("0", "8"));
+  CHECK(with_pointer("0", "4"));
+  for (const char* offset : {"1", "4", "8"}) {
+    const auto refused = with_pointer(offset, "4");
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().where.path, Catch::EndsWith(".from_off"));
+    CHECK_THAT(refused.error().text, Catch::Contains("a pointer's cell is used as a whole"));
+  }
+  CHECK_FALSE(with_pointer("0", "9"));
+}

@@ -19,8 +19,8 @@ int ScriptedFile::ioctl(std::uint32_t command, void* argument) noexcept {
   return script_->answer;
 }
 
-Bench::Bench(std::uint32_t architecture) {
-  auto created = SimDevice::create({.architecture = architecture});
+Bench::Bench(std::uint32_t architecture, std::uint64_t hbm_bytes) {
+  auto created = SimDevice::create({.architecture = architecture, .hbm_bytes = hbm_bytes});
   REQUIRE(created);
   device = *created;
   auto file = device->open();

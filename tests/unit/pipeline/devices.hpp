@@ -48,7 +48,7 @@ class ScriptedFile final : public DeviceFile {
 
 /// A simulated device with one session on it. `peer` is a second file of the same device.
 struct Bench {
-  explicit Bench(std::uint32_t architecture = 3);
+  explicit Bench(std::uint32_t architecture = 3, std::uint64_t hbm_bytes = 0);
   std::shared_ptr<SimDevice> device;
   std::shared_ptr<Script> script = std::make_shared<Script>();
   std::unique_ptr<DeviceFile> peer;

@@ -150,8 +150,49 @@ TEST_CASE("pages of two sizes never mix on a core") {
   Bench bench(2);
   load(bench, "virtual-overlap-v2");
   LoadOptions other;
-  other.scratchpad_page_bytes = 1ull << 30;
+  other.scratchpad.page_bytes = 1ull << 30;
   const auto refused = bench.session->load(parsed("virtual-overlap-v2"), other);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().error_class == ErrorClass::usage);
+}
+
+TEST_CASE("models of one core share contiguous pages, each at the start of its own last one") {
+  LoadOptions contiguous;
+  contiguous.scratchpad.contiguous = true;
+  const std::vector<std::string> names = {"dge-v3", "oversized-v3", "scratchpad-lnc2-v3"};
+  std::vector<std::size_t> order(names.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  do {
+    Bench bench;
+    std::vector<LoadedModel*> models;
+    for (const std::size_t i : order) models.push_back(&load(bench, names[i], contiguous));
+    for (LoadedModel* model : models) {
+      CHECK(model->plan.scratchpad.contiguous);
+      const auto& pages = model->addresses.scratchpad_pages.at(0);
+      for (std::size_t page = 1; page < pages.size(); ++page) {
+        CHECK(pages[page] + contiguous_page_bytes == pages[page - 1]);
+      }
+      CHECK(bench.session->verify(*model));
+    }
+    // First in, first out: pages are freed from the lowest address up, whoever goes.
+    for (std::size_t i = 0; i < models.size(); ++i) {
+      REQUIRE(bench.session->unload(*models[i]));
+      for (std::size_t left = i + 1; left < models.size(); ++left) {
+        CHECK(bench.session->verify(*models[left]));
+      }
+    }
+    CHECK(bench.held().first == 0);
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("paged and contiguous scratchpads never mix on a core") {
+  Bench bench;
+  LoadOptions contiguous;
+  contiguous.scratchpad.contiguous = true;
+  LoadedModel& first = load(bench, "dge-v3");
+  const auto refused = bench.session->load(parsed("dge-v3"), contiguous);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().error_class == ErrorClass::usage);
+  REQUIRE(bench.session->unload(first));
+  CHECK(bench.session->load(parsed("dge-v3"), contiguous));
 }

@@ -87,7 +87,7 @@ TEST_CASE("a load that fails before staging makes no device call") {
     CHECK(loaded.error().error_class == ErrorClass::usage);
   }
   SECTION("plan: a scratchpad page size that is not allowed") {
-    CHECK_FALSE(bench.session->load(parsed("vecadd-v3"), {.scratchpad_page_bytes = 1 << 20}));
+    CHECK_FALSE(bench.session->load(parsed("vecadd-v3"), {.scratchpad = {.page_bytes = 1 << 20}}));
   }
   CHECK(bench.script->calls == before);
   CHECK(bench.held() == held);

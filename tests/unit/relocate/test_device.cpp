@@ -40,16 +40,49 @@ TEST_CASE("the worked example of the driver's allocator, planned and staged") {
   program.add(VarKind::tmp_buf, "aligned", 640u << 10, 64u << 10);
   const Plan plan = planned(std::span(&program.kbin(), 1), with_exec_queues());
   DeviceCalls calls(*rig.file);
-  const auto memory = allocate_all(calls, plan.requests);
-  REQUIRE(memory);
-  const auto address = [&](const char* owner) {
-    return memory->live()[request_of(plan, owner)].pa;
-  };
+  AllocationList memory(calls);
+  REQUIRE(allocate_all(calls, plan.requests, memory));
+  const auto address = [&](const char* owner) { return memory.live()[request_of(plan, owner)].pa; };
   CHECK(address("scratchpad page 0") == 0x100'0000);
   CHECK(address("variable weight3m") == 0x2100'0000);
   CHECK(address("variable weight100k") == 0x5'C000'0000);
   CHECK(address("variable four") == 0x5'C001'9000);
   CHECK(address("variable aligned") == 0x2130'0000);
+}
+
+TEST_CASE("the worked example's contiguous pages, and a variable at the start of their arena") {
+  Rig rig(3);
+  Program program(Arch::v3);
+  constexpr std::uint64_t small = 64ull << 20;
+  const auto low = program.scratch("low", 4096, 0);
+  const auto high = program.scratch("high", small, small - 4096);
+  program.file("weight3m", 3u << 20);
+  PlanOptions options = with_exec_queues();
+  options.scratchpad.contiguous = true;
+  const std::span<const Kbin> kbins(&program.kbin(), 1);
+  const Plan plan = planned(kbins, options);
+  DeviceCalls calls(*rig.file);
+  AllocationList memory(calls);
+  REQUIRE(allocate_all(calls, plan.requests, memory));
+  Addresses addresses;
+  for (const DeviceMemory& one : memory.live()) addresses.sections.push_back(one.pa);
+  const std::uint64_t page0 = addresses.sections[request_of(plan, "scratchpad page 0")];
+  const std::uint64_t page1 = addresses.sections[request_of(plan, "scratchpad page 1")];
+  CHECK(page0 == 0x5'BC00'0000);
+  CHECK(page1 == 0x5'B800'0000);
+  CHECK(addresses.sections[request_of(plan, "variable weight3m")] == 0x100'0000);
+  addresses.scratchpad_pages[0] = {page0, page1};
+  CHECK(check_pages(plan, addresses));
+  const auto address = [&](std::uint32_t var) {
+    return variable_address(kbins[0], plan.kbins[0], addresses, var);
+  };
+  CHECK(address(low) == page1);
+  CHECK(address(high) == page1 + small - 4096);
+  // A driver that puts the pages anywhere else cannot be used.
+  addresses.scratchpad_pages[0] = {page0, page1 - 4096};
+  CHECK_FALSE(check_pages(plan, addresses));
+  addresses.scratchpad_pages[0] = {page1, page0};
+  CHECK_FALSE(check_pages(plan, addresses));
 }
 
 TEST_CASE("SBUF of core 5, and partition 3 byte 0x10 of it in a descriptor") {
@@ -80,11 +113,11 @@ TEST_CASE("staged sections are on the device as relocation made them, and all of
     const Plan plan = planned(model.parsed.kbins);
     DeviceCalls calls(*rig.file);
     {
-      const auto memory = allocate_all(calls, plan.requests);
-      REQUIRE(memory);
+      AllocationList memory(calls);
+      REQUIRE(allocate_all(calls, plan.requests, memory));
       CHECK(rig.device->counters().live_handles == plan.requests.size());
       Addresses addresses;
-      const std::vector<DeviceMemory> by_request(memory->live().begin(), memory->live().end());
+      const std::vector<DeviceMemory> by_request(memory.live().begin(), memory.live().end());
       for (std::size_t i = 0; i < by_request.size(); ++i) {
         addresses.sections.push_back(by_request[i].pa);
         if (plan.requests[i].kind == SectionKind::scratchpad_page) {
@@ -146,10 +179,14 @@ TEST_CASE("the n-th failing allocation is reported and leaves nothing behind") {
   for (std::uint64_t n = 0; n < plan.requests.size(); ++n) {
     Failing failing(*rig.file, NEURON_IOCTL_MEM_ALLOC_V2MT64, n);
     DeviceCalls calls(failing);
-    const auto memory = allocate_all(calls, plan.requests);
-    REQUIRE_FALSE(memory);
-    CHECK(memory.error().status == Status::resource);
-    CHECK(to_sentence(memory.error()).find(plan.requests[n].owner) != std::string::npos);
+    {
+      AllocationList memory(calls);
+      const auto allocated = allocate_all(calls, plan.requests, memory);
+      REQUIRE_FALSE(allocated);
+      CHECK(memory.size() == n);
+      CHECK(allocated.error().status == Status::resource);
+      CHECK(to_sentence(allocated.error()).find(plan.requests[n].owner) != std::string::npos);
+    }
     CHECK(rig.device->counters().live_handles == 0);
   }
 }

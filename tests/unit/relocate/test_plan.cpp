@@ -173,6 +173,54 @@ TEST_CASE("a set is a template if any descriptor of any ring names an input or o
                                           "ring a_is.0.1 tx", "ring a_is.0.1 rx"});
 }
 
+TEST_CASE("a template has one instance, a static set may have many") {
+  const auto with = [](bool io, std::size_t instances) {
+    Program program(Arch::v3);
+    const auto in = program.add(VarKind::input, "in", 64);
+    const auto t = program.add(VarKind::tmp_buf, "t", 64);
+    const auto q = program.queue("q", Engine::sp, 1);
+    if (instances > 1) program.queue_set(q).instances = {"q0", "q1"};
+    program.block(q, 0, {copy(side(io ? in : t, 0, {8}), side(t, 8, {8}))}, instances == 1);
+    return plan_of(program);
+  };
+  CHECK(with(true, 1));
+  CHECK(with(false, 1));
+  CHECK(with(false, 2));
+  check_refused(with(true, 2), {"sg00", "q", std::nullopt, "has 2 instances, expected 1"});
+}
+
+TEST_CASE("all rings of a subgraph together have a limit, whatever one ring may hold") {
+  const auto with = [](std::uint64_t queues, std::uint64_t limit) {
+    Program program(Arch::v3);
+    const auto t = program.add(VarKind::tmp_buf, "t", 4096);
+    for (std::uint64_t i = 0; i < queues; ++i) {
+      const auto q = program.queue(fmt::format("q{}", i), Engine::sp, 2);
+      program.block(q, 0, {copy(side(t, 0, {8}), side(t, 8, {8}))});
+    }
+    PlanOptions options;
+    options.max_ring_bytes = limit;
+    return plan_of(program, options);
+  };
+  constexpr std::uint64_t ring = 2 * 64 * 16;  // both halves
+  CHECK(with(3, 6 * ring));
+  check_refused(with(3, 6 * ring - 1),
+                {"sg00", "q2", std::nullopt,
+                 "take 12288 bytes, allowed are 12287 (--max-ring-bytes)", Status::resource});
+  check_refused(with(3, 0), {"sg00", "q0", std::nullopt, "allowed are 0", Status::resource});
+}
+
+TEST_CASE("a small file that asks for a gigabyte of rings is refused by default") {
+  Program program(Arch::v3);
+  const auto t = program.add(VarKind::tmp_buf, "t", 8);
+  const auto q = program.queue("q", Engine::sp, 16);
+  program.block(q, 0, {copy(side(t, 0, {1, 16'000'000}, {0}), side(t, 0, {1, 16'000'000}, {0}))});
+  program.slot(Engine::sp, sample::dma_trigger("q", 0));
+  CHECK(plan_of(program));
+  program.slot(Engine::sp, sample::dma_trigger("q", 0));
+  check_refused(plan_of(program), {"sg00", "q", std::nullopt,
+                                   "allowed are 1073741824 (--max-ring-bytes)", Status::resource});
+}
+
 TEST_CASE("what a block asks for and cannot have is refused") {
   Program event(Arch::v3);
   const auto a = event.add(VarKind::tmp_buf, "a", 64);
