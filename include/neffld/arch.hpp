@@ -46,6 +46,7 @@ struct ArchTable {
   std::array<std::uint64_t, 8> dma_engine_base;  ///< DMA engine 0 of each core (device view)
   std::uint64_t dma_engine_stride;
   std::uint64_t instruction_alignment;  ///< of an instruction image in HBM
+  std::uint64_t collective_trigger;     ///< register that starts a collective (spec 05 U, [L])
 
   struct Table {
     std::uint64_t offset;  ///< engine-local destination

@@ -96,17 +96,58 @@ struct QueueSetPlan {
   std::uint32_t first_ring = 0, ring_count = 0;  ///< in KbinPlan::rings
 };
 
+/// MAIN or a function of a stream (spec 05 A6 step 1). Its triggers and calls are the ranges of
+/// StreamPlan::triggers and StreamPlan::calls.
+struct BodyPlan {
+  std::string name;                               ///< "" = MAIN
+  std::uint32_t first_slot = 0, end_slot = 0;     ///< records of the NEFF
+  std::uint32_t image_slot = 0, image_slots = 0;  ///< where it lies in the image
+  std::uint8_t return_low = 0, return_high = 0;   ///< registers the caller leaves the way back in
+  bool runs_once = false;                         ///< in one execution, whatever branches do
+  std::uint32_t first_trigger = 0, end_trigger = 0, first_call = 0, end_call = 0;
+};
+
+/// A record that becomes a relative branch, or hints at one: A9, DD, DF.
+struct JumpPlan {
+  std::uint32_t slot = 0;    ///< record of the NEFF
+  std::uint32_t target = 0;  ///< slot of the image
+};
+
+/// A FUNCTION_CALL.
+struct CallPlan {
+  std::uint32_t slot = 0;          ///< record of the NEFF
+  std::uint32_t callee = 0;        ///< in StreamPlan::bodies
+  std::uint32_t next_trigger = 0;  ///< first of StreamPlan::triggers behind it
+};
+
 struct StreamPlan {
   std::vector<std::uint32_t> triggers;  ///< block index of each DMA_TRIGGER, in stream order
-  std::uint64_t slots_in = 0;           ///< records of the NEFF
-  std::uint64_t main_slots = 0;         ///< after lowering
-  std::uint64_t slots_out = 0;          ///< whole image: preamble, main, postamble
+  std::vector<BodyPlan> bodies;         ///< MAIN, then the functions
+  std::vector<JumpPlan> jumps;          ///< in stream order
+  std::vector<CallPlan> calls;          ///< in stream order
+  /// Number of its first C8 or CB in the subgraph's list of collectives, which counts from 1.
+  std::uint32_t first_collective = 1;
+  std::uint64_t slots_in = 0;    ///< records of the NEFF
+  std::uint64_t main_slots = 0;  ///< MAIN after lowering
+  std::uint64_t slots_out = 0;   ///< whole image: preamble, main, postamble, functions
   std::uint32_t request = 0;
 };
+
+/// Blocks in the order one execution triggers them: calls are followed where they stand. This is
+/// the order rings hold them in, because a tail increment consumes a ring linearly. [ours]; spec 05
+/// U says "MAIN, then functions", which is the same unless MAIN uses a queue after such a call.
+std::vector<std::uint32_t> trigger_order(const StreamPlan& stream);
 
 /// dbtc: the descriptors one laid-down copy of a block puts on each ring of its queue set, the same
 /// number on TX and RX (spec 04 section 2.3). A DMA trigger publishes exactly these.
 using BlockCounter = std::array<std::uint32_t, 16>;
+
+/// An input or output as executions bind it, by name (kbl_fmap_t, spec 04 section 2.3).
+struct FeatureMap {
+  std::string name;
+  std::uint64_t min_size = 0;  ///< bytes a bound tensor must have at least
+  std::uint32_t var_id = 0;
+};
 
 /// Sums for the report (neffs README section 3 has the units).
 struct DmaTotals {
@@ -128,13 +169,18 @@ struct KbinPlan {
   std::optional<std::uint32_t> act_first;      ///< bucket; control, profiles, ... follow
   std::optional<std::uint32_t> dve_first;      ///< opcode; the other tables and rings follow
   std::uint32_t act_descriptors = 0, dve_descriptors = 0;  ///< per half
+  std::vector<FeatureMap> inputs, outputs;                 ///< in var_id order
+  /// Descriptors that retarget the device to an execution's tensors (spec 04 section 13 rule 23).
+  std::uint64_t exec_queue_descriptors = 0;
+  std::uint32_t collectives = 0;  ///< C8 and CB records: engines in order, each stream in order
   DmaTotals totals;
   std::vector<std::string> warnings;
 };
 
 struct Plan {
   Arch arch = Arch::any;
-  std::vector<Request> requests;  ///< in allocation order
+  std::uint64_t packet_bytes = 0;  ///< PlanOptions::packet_bytes
+  std::vector<Request> requests;   ///< in allocation order
   std::vector<KbinPlan> kbins;
   std::vector<std::uint64_t> arena_bytes;  ///< scratchpad bytes needed, per kbin core
   std::vector<std::uint32_t> arena_pages;  ///< scratchpad pages needed, per kbin core
@@ -152,6 +198,9 @@ struct PlanOptions {
   std::uint32_t logical_core_size = 0;  ///< 0 = the architecture's
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   std::uint64_t max_ring_descriptors = 16'777'200;
+  /// Packs the copies of a block into packets of at most this many bytes (spec 04 section 5,
+  /// decision 12); 0 = each copy is a packet of its own.
+  std::uint64_t packet_bytes = 0;
   std::vector<CoreState> cores;  ///< by physical core; missing = fresh
 };
 

@@ -25,7 +25,7 @@ namespace neffld {
 enum class RelocForm : std::uint8_t {
   opcode,            ///< pseudo opcode -> real opcode (1 byte)
   var_address,       ///< var-id operand -> device address (8 bytes)
-  queue_register,    ///< queue register address of a WRITE (8 bytes)
+  queue_register,    ///< register address of a WRITE (8 bytes)
   descriptor_count,  ///< number of descriptors a tail increment publishes (4 bytes)
   branch_offset,     ///< byte offset of a relative branch (8 bytes)
   ring_pointer,      ///< descriptor pointer to a placed variable
@@ -34,8 +34,11 @@ enum class RelocForm : std::uint8_t {
   ring_register,     ///< descriptor pointer to a device register or engine-local memory
   pointer_cell,      ///< content of a pointer variable
   table_entry,       ///< element of a dge-table
+  return_address,    ///< where a call comes back to, in its MOVE (8 bytes)
+  collective_index,  ///< number of a collective, written to its trigger (4 bytes)
+  record_byte,       ///< hints or target mode of a record (1 byte)
 };
-inline constexpr std::size_t reloc_form_count = 11;
+inline constexpr std::size_t reloc_form_count = 14;
 std::string_view reloc_form_name(RelocForm form);
 
 /// What a relocated field refers to.
@@ -65,6 +68,42 @@ struct LedgerRow {
   SourceRecord source;
 };
 
+// ---- Instruction pointers (spec 05 A8) ----
+
+enum class IpChange : std::uint32_t { insert = 0, modify = 1, remove = 2 };
+enum class IpSection : std::uint32_t { preamble = 0, postamble = 1, main = 2, function = 3 };
+
+/// kbin_patch row: `count` slots were inserted or removed at byte `offset` of the section; of the
+/// image for preamble and postamble.
+struct IpRow {
+  std::uint32_t offset = 0;
+  std::uint32_t count = 0;
+  IpChange change = IpChange::insert;
+  IpSection section = IpSection::main;
+};
+
+/// Maps instruction pointers of one engine's image to instructions of the NEFF, which count from 1.
+/// Every relocation produces it. Nothing of the model depends on it.
+struct IpMap {
+  std::vector<IpRow> rows;
+  std::uint64_t main_offset = 0, main_bytes = 0;          ///< MAIN inside the image
+  std::uint64_t function_offset = 0, function_bytes = 0;  ///< all functions
+  std::uint64_t source_slots = 0;                         ///< records of the NEFF
+  std::vector<std::string> warnings;                      ///< rows that are missing
+};
+
+/// NEFF instruction of the record at `byte_offset` of the image. Errors (NRT_FAILURE): offsets
+/// outside MAIN and the functions, a map without its anchor rows.
+Result<std::uint64_t> neff_ip(const IpMap& map, std::uint64_t byte_offset);
+
+/// The records of an image that one NEFF instruction became.
+struct DeviceIps {
+  std::uint64_t offset = 0;  ///< bytes from the image start; of what follows when `count` is 0
+  std::uint64_t count = 0;   ///< consecutive records
+};
+/// The inverse of neff_ip. Error: no such instruction.
+Result<DeviceIps> device_ips(const IpMap& map, std::uint64_t neff_ip);
+
 /// Takes every row as it is made.
 using LedgerSink = std::function<void(const LedgerRow&)>;
 
@@ -82,9 +121,14 @@ class Ledger {
   /// Number of relocations of one form in one kbin.
   std::uint64_t count_of(std::uint32_t kbin, RelocForm form) const;
 
+  void set_ip_map(std::uint32_t kbin, Engine engine, IpMap map);
+  /// The IP map of one engine's stream; null before relocate().
+  const IpMap* ip_map(std::uint32_t kbin, Engine engine) const;
+
  private:
   LedgerSink sink_;
   std::deque<Counts> counts_;
+  std::map<std::pair<std::uint32_t, Engine>, IpMap> ip_maps_;
 };
 
 /// Device addresses that relocation needs.
@@ -136,30 +180,7 @@ Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& pla
                                     const Addresses& addresses,
                                     const std::function<Result<void>(const HostVring&)>& sink);
 
-// ---- Instruction pointers (spec 05 A8) ----
-
-enum class IpChange : std::uint32_t { insert = 0, modify = 1, remove = 2 };
-enum class IpSection : std::uint32_t { preamble = 0, postamble = 1, main = 2, function = 3 };
-
-/// kbin_patch row: `count` slots were inserted or removed at byte `offset` of the section.
-struct IpRow {
-  std::uint32_t offset = 0;
-  std::uint32_t count = 0;
-  IpChange change = IpChange::insert;
-  IpSection section = IpSection::main;
-};
-
-/// Maps device instruction pointers of one engine to NEFF instruction numbers (1-based).
-struct IpMap {
-  std::vector<IpRow> rows;
-  std::uint64_t main_offset = 0, main_bytes = 0;  ///< MAIN inside the image
-};
-
-/// The walk of spec 05 A8 over the MAIN rows. `byte_offset` is relative to the image start; error
-/// when it lies outside MAIN.
-Result<std::uint64_t> neff_ip(const IpMap& map, std::uint64_t byte_offset);
-
-/// The IP map of one engine's stream.
+/// The IP map of one engine's stream alone, from the plan: any addresses give the same one.
 Result<IpMap> build_ip_map(std::span<const Kbin> kbins, const Plan& plan, std::uint32_t kbin_index,
                            Engine engine);
 

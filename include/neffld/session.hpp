@@ -71,6 +71,7 @@ Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
 struct LoadOptions {
   std::uint32_t logical_core = 0;
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
+  std::uint64_t packet_bytes = 0;  ///< PlanOptions::packet_bytes
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;
   ProgressSink progress;

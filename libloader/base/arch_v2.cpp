@@ -31,6 +31,7 @@ const ArchTable arch_table_v2 = {
     .dma_engine_base = {neuron_v2_dma_engine(0), neuron_v2_dma_engine(16), 0, 0, 0, 0, 0, 0},
     .dma_engine_stride = NEURON_V2_DMA_STRIDE,
     .instruction_alignment = 0x8000,
+    .collective_trigger = neuron_v2_topsp_base(0) + 0x6'0848,
     .dve_opcode = {0x2B8'6000, 0x800},
     .dve_control_fast = {0x2B8'0000, 0x800},
     .dve_control_slow = {0, 0},

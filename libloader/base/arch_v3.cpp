@@ -45,6 +45,7 @@ const ArchTable arch_table_v3 = {
     }),
     .dma_engine_stride = NEURON_V3_DMA_STRIDE,
     .instruction_alignment = 0x8000,
+    .collective_trigger = neuron_v3_topsp_base(0) + 0x6'15A0,
     .dve_opcode = {0x2B8'6000, 0x400},
     .dve_control_fast = {0x2B8'0000, 0x1000},
     .dve_control_slow = {0x2B8'1000, 0x1000},

@@ -30,6 +30,7 @@ void add_explain(CLI::App& app, Action& run);
 void add_check(CLI::App& app, Action& run);
 void add_diff(CLI::App& app, Action& run);
 void add_disasm(CLI::App& app, Action& run);
+void add_ip(CLI::App& app, Action& run);
 void add_pack(CLI::App& app, Action& run);
 void add_unpack(CLI::App& app, Action& run);
 void add_conformance(CLI::App& app, Action& run);

@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_check(app, action);
   neffld::cli::add_diff(app, action);
   neffld::cli::add_disasm(app, action);
+  neffld::cli::add_ip(app, action);
   neffld::cli::add_trace(app, action);
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);

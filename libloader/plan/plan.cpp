@@ -64,6 +64,7 @@ Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& opti
   if (kbins.empty()) return invalid({.path = "$.graphs"}, "found no subgraph, expected at least 1");
   Plan plan;
   plan.arch = kbins.front().arch;
+  plan.packet_bytes = options.packet_bytes;
 
   // Which physical core runs which subgraph.
   NEFFLD_TRY(place_on_cores(kbins, plan, options));
@@ -76,9 +77,10 @@ Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& opti
   NEFFLD_TRY(for_each_kbin(kbins, plan, options, {plan_variables}));
   NEFFLD_TRY(for_each_kbin(kbins, plan, options, {plan_remotes}));
   // The per-core build, in the order of spec 04 section 2.2.
-  NEFFLD_TRY(for_each_kbin(kbins, plan, options,
-                           {plan_constant_block, plan_pointers, plan_act_tables, plan_dve_tables,
-                            plan_instructions, plan_static_rings}));
+  NEFFLD_TRY(for_each_kbin(
+      kbins, plan, options,
+      {plan_constant_block, plan_pointers, plan_imcpy_rings, plan_act_tables, plan_dve_tables,
+       plan_microcode, plan_exec_queue, plan_instructions, plan_static_rings, plan_feature_maps}));
   return plan;
 }
 

@@ -87,7 +87,7 @@ void collect_triggers(const Kbin& kbin, KbinPlan& out) {
   }
   std::vector<bool> triggered(kbin.blocks.size());
   for (const StreamPlan& stream : out.streams) {
-    for (const std::uint32_t index : stream.triggers) {
+    for (const std::uint32_t index : trigger_order(stream)) {
       const DmaBlock& block = kbin.blocks[index];
       out.queue_sets[block.queue_set].triggered_blocks[block.instance].push_back(index);
       triggered[index] = true;
@@ -106,6 +106,12 @@ Result<void> count_rings(const Kbin& kbin, const PlanOptions& options, std::uint
                          KbinPlan& out) {
   QueueSetPlan& set = out.queue_sets[set_index];
   const std::uint32_t rings = kbin.queue_sets[set_index].num_queues;
+  if (set.is_template && set.triggered_blocks.size() != 1) {  // spec 04 section 3
+    return invalid({.path = kbin.queue_sets[set_index].name},
+                   fmt::format("found {} instances of a queue that names inputs or outputs, "
+                               "expected 1",
+                               set.triggered_blocks.size()));
+  }
   set.first_ring = static_cast<std::uint32_t>(out.rings.size());
   for (std::uint32_t instance = 0; instance < set.triggered_blocks.size(); ++instance) {
     std::array<std::uint64_t, std::tuple_size_v<BlockCounter>> used{};

@@ -212,6 +212,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   PlanOptions plan_options;
   plan_options.logical_core = options.logical_core;
   plan_options.scratchpad_page_bytes = options.scratchpad_page_bytes;
+  plan_options.packet_bytes = options.packet_bytes;
   plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
   NEFFLD_ASSIGN(model->plan, plan_parsed_model(model->parsed, plan_options, options.progress));
   NEFFLD_TRY(check_device_support(model->parsed.kbins, model->plan, file->traits()));

@@ -157,8 +157,13 @@ Result<void> BlockAuthor::lay_signals(const DmaBlock& block, std::uint32_t block
 Result<void> BlockAuthor::lay_down(std::uint32_t block_index, std::span<RingWriter> rings) const {
   const DmaBlock& block = kbin.blocks[block_index];
   std::uint32_t next = 0;  // elements are numbered over all descriptors of the block
+  std::array<std::uint32_t, std::tuple_size_v<BlockCounter>> starts{};
+  for (std::size_t k = 0; k < rings.size(); ++k) starts[k] = rings[k].used();
   for (std::uint32_t i = 0; i < block.descriptor_count; ++i) {
     NEFFLD_TRY(lay_descriptor(block.first_descriptor + i, next, rings));
+  }
+  if (packet_bytes != 0) {  // signals stay packets of their own
+    for (std::size_t k = 0; k < rings.size(); ++k) rings[k].pack(starts[k], packet_bytes);
   }
   return lay_signals(block, block_index, rings);
 }

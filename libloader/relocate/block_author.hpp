@@ -20,6 +20,7 @@ struct BlockAuthor {
   std::uint32_t constant_block = 0;
   std::uint64_t signal_source = 0;
   std::span<const PointerBase> bases;  ///< by var_id
+  std::uint64_t packet_bytes = 0;      ///< 0 = every copy is a packet
 
   /// Appends one block to `rings` (ring k at index k).
   Result<void> lay_down(std::uint32_t block_index, std::span<RingWriter> rings) const;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "image_writer.hpp"
+#include "ip_map.hpp"
 #include "neuron_abi/udma.h"
 #include "resolve.hpp"
 #include "translator.hpp"
@@ -16,233 +16,330 @@ using isa::Record;
 using isa::Slot;
 using isa::Treatment;
 
+/// EVENTS of a record that stands for the source alone.
+void copy_events(Record record, Slot& slot) {
+  store_le(MutableBytes(slot), isa::at_wait_mode, record.u64(isa::at_wait_mode));
+}
+
+/// Of several records, the first gets the source's wait and the last its update (A5).
+void copy_wait(Record record, Slot& slot) {
+  if (record.u8(isa::at_wait_mode) == 0) return;
+  store_le(MutableBytes(slot), isa::at_wait_mode, record.u16(isa::at_wait_mode));
+  store_le(MutableBytes(slot), isa::at_semaphore_value, record.u32(isa::at_semaphore_value));
+}
+void copy_update(Record record, Slot& slot) {
+  if (record.u8(isa::at_update_mode) == 0) return;
+  store_le(MutableBytes(slot), isa::at_update_mode, record.u16(isa::at_update_mode));
+  store_le(MutableBytes(slot), isa::at_semaphore_value, record.u32(isa::at_semaphore_value));
+}
+
 class Assembler {
  public:
-  Assembler(const ImageInput& input, Engine engine, Ledger& ledger, IpMap* ip)
+  Assembler(const ImageInput& input, Engine engine, Ledger& ledger, IpMapBuilder& ip)
       : input_(input),
         stream_(input.planned.streams[static_cast<std::size_t>(engine)]),
+        slots_(input.kbin.engine(engine).slots),
         checker_(input.kbin, input.arch, engine),
         engine_(engine),
-        image_(stream_.slots_out * isa::slot_bytes),
-        patcher_(image_, input.kbin_index, stream_.request, ledger),
-        ip_(ip) {}
+        writer_(stream_.slots_out, input.kbin_index, stream_.request, ledger),
+        ip_(ip),
+        next_collective_(stream_.first_collective) {}
 
   Result<std::vector<std::uint8_t>> run() {
-    append(isa::make_start_gate(engine_).data());
-    add_ip(0, 1, IpChange::insert, IpSection::preamble);
-    main_start_ = at_;
-    NEFFLD_TRY(lower_stream());
-    if (ip_) {
-      ip_->main_offset = main_start_;
-      ip_->main_bytes = at_ - main_start_;
+    NEFFLD_TRY(writer_.append(isa::make_start_gate(engine_)));
+    ip_.begin(IpSection::preamble, 0);
+    ip_.lowered(0, 0, 1);
+    for (std::size_t body = 0; body < stream_.bodies.size(); ++body) {
+      NEFFLD_TRY(lower_body(body));
+      if (body == 0) NEFFLD_TRY(append_postamble());
     }
-    NEFFLD_TRY(append_postamble());
-    if (at_ != image_.size()) {
-      return invalid({.member = input_.kbin.engine(engine_).bin_member},
-                     fmt::format("image has {} bytes, {} were planned", at_, image_.size()));
+    ip_.end(writer_.at(), stream_.slots_in);
+    if (writer_.at() != writer_.size()) {
+      return invalid(
+          {.member = input_.kbin.engine(engine_).bin_member},
+          fmt::format("image has {} bytes, {} were planned", writer_.at(), writer_.size()));
     }
-    return std::move(image_);
+    return writer_.take();
   }
 
  private:
-  /// Copies a record behind the image; the plan has reserved its room.
-  void append(const std::uint8_t* slot) {
-    if (at_ < image_.size()) std::copy_n(slot, isa::slot_bytes, image_.data() + at_);
-    at_ += isa::slot_bytes;
+  Record record_at(std::uint64_t slot) const {
+    return Record(slots_.subspan(slot * isa::slot_bytes, isa::slot_bytes));
   }
 
-  void add_ip(std::uint64_t offset, std::uint64_t count, IpChange change, IpSection section) {
-    if (!ip_) return;
-    ip_->rows.push_back(
-        {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(count), change, section});
-  }
-
-  Result<void> lower_stream() {
-    const Bytes slots = input_.kbin.engine(engine_).slots;
-    for (std::uint64_t slot = 0; slot < stream_.slots_in; ++slot) {
-      const Record record(slots.subspan(slot * isa::slot_bytes, isa::slot_bytes));
-      const isa::Opcode& opcode = isa::opcode_of(input_.arch.arch, record.opcode());
-      if (opcode.treatment == Treatment::verbatim) {
-        append(record.bytes().data());
-        continue;
-      }
-      const std::uint64_t start = at_;
-      NEFFLD_TRY(lower(record, slot, opcode.treatment));
-      const std::uint64_t emitted = (at_ - start) / isa::slot_bytes;
-      if (emitted > 1) add_ip(start - main_start_, emitted - 1, IpChange::insert, IpSection::main);
-      if (emitted == 0) add_ip(start - main_start_, 1, IpChange::remove, IpSection::main);
+  Result<void> lower_body(std::size_t number) {
+    body_ = &stream_.bodies[number];
+    if (number <= 1) {
+      ip_.begin(number == 0 ? IpSection::main : IpSection::function, writer_.at());
     }
+    writer_.set_hint(number == 0 ? 0 : isa::hint_function);
+    next_trigger_ = body_->first_trigger;
+    for (std::uint64_t slot = body_->first_slot; slot < body_->end_slot; ++slot) {
+      const Record record = record_at(slot);
+      const Treatment treatment = isa::opcode_of(input_.arch.arch, record.opcode()).treatment;
+      const std::uint64_t start = writer_.at();
+      writer_.set_source(slot);
+      if (treatment == Treatment::verbatim) {
+        NEFFLD_TRY(writer_.append(record.bytes()));
+      } else {
+        NEFFLD_TRY(lower(record, slot, treatment));
+      }
+      const std::uint64_t emitted = (writer_.at() - start) / isa::slot_bytes;
+      if (emitted != 1) ip_.lowered(start, 1, emitted);
+    }
+    writer_.clear_source();
+    writer_.set_hint(0);
     return {};
   }
 
   Result<void> lower(Record record, std::uint64_t slot, Treatment treatment) {
     switch (treatment) {
       case Treatment::branch_label:
+      case Treatment::function_begin:
+      case Treatment::extension:  // has nothing the transfer before it needs
         return {};
       case Treatment::dma_trigger:
         return lower_trigger(record, slot);
       case Treatment::dma_rearm:
         return lower_rearm(record, slot);
+      case Treatment::barrier:
+        return lower_barrier(record);
+      case Treatment::collective:
+        return lower_collective(record);
+      case Treatment::read_var_addr:
+        return lower_read_address(record, slot);
       case Treatment::dma_direct2d:
         return lower_transfer(record, slot);
       case Treatment::tensor_load:
         return lower_tensor(record, slot, isa::op_tensor_load);
       case Treatment::tensor_store:
         return lower_tensor(record, slot, isa::op_tensor_store);
-      default:
+      case Treatment::branch:
+        return lower_branch(record);
+      case Treatment::branch_hint:
+        NEFFLD_TRY(writer_.append(record.bytes(), isa::hint_relative_branch));
+        NEFFLD_TRY(writer_.patch_opcode(isa::op_branch_prefetch_hint));
+        return patch_jump();
+      case Treatment::inst:
+        return lower_exit(record);
+      case Treatment::function_call:
+        return lower_call(record);
+      case Treatment::function_return:
+        return lower_return(record);
+      case Treatment::verbatim:
+      case Treatment::unknown:
+      case Treatment::pseudo_refused:
         break;
     }
     // Planning has refused everything else.
-    return tl::unexpected<Error>(checker_.place(
-        {Status::invalid, ErrorClass::unsupported, {}, "record cannot be lowered"}, slot));
+    return checker_.refuse(slot, "record cannot be lowered", ErrorClass::unsupported);
   }
 
-  /// The source's wait goes on the first record of an expansion, its update on the last (A5).
-  struct SplitSync {
-    Record record;
-    void apply(Slot& slot, bool first, bool last) const {
-      if (first) {
-        slot[isa::at_wait_mode] = record.u8(isa::at_wait_mode);
-        slot[isa::at_wait_index] = record.u8(isa::at_wait_index);
-      }
-      if (last) {
-        slot[isa::at_update_mode] = record.u8(isa::at_update_mode);
-        slot[isa::at_update_index] = record.u8(isa::at_update_index);
-      }
-      if ((first && record.u8(isa::at_wait_mode) != 0) ||
-          (last && record.u8(isa::at_update_mode) != 0)) {
-        store_le(MutableBytes(slot), isa::at_semaphore_value, record.u32(isa::at_semaphore_value));
-      }
-    }
-  };
+  /// An empty record with the source's opcode until it is patched to `opcode`.
+  Result<void> append_as(Record record, Slot slot, std::uint8_t opcode, std::uint8_t hint = 0) {
+    slot[isa::at_opcode] = record.opcode();
+    NEFFLD_TRY(writer_.append(slot, hint));
+    return writer_.patch_opcode(opcode);
+  }
+
+  Result<void> lower_barrier(Record record) {
+    Slot slot = isa::make_record(isa::op_drain);
+    copy_events(record, slot);
+    return append_as(record, slot, isa::op_drain);
+  }
 
   /// Emits one register WRITE and patches its address and value.
   Result<void> append_write(Slot slot, std::uint64_t address, std::uint32_t value, RelocForm form,
-                            std::uint32_t queue_set, std::uint64_t source_slot) {
-    const std::uint64_t at = at_;
-    const SourceRecord source{SourceRecord::Kind::slot, static_cast<std::uint32_t>(source_slot)};
-    const Symbol symbol{Symbol::Kind::queue, queue_set, 0};
-    append(slot.data());
-    NEFFLD_TRY(patcher_.patch(at + isa::at_write_address, RelocForm::queue_register, address,
-                              symbol, source));
-    return patcher_.patch(at + isa::at_write_value, form, value, symbol, source);
+                            Symbol symbol) {
+    NEFFLD_TRY(writer_.append(slot));
+    NEFFLD_TRY(writer_.patch(isa::at_write_address, RelocForm::queue_register, address, symbol));
+    return writer_.patch(isa::at_write_value, form, value, symbol);
   }
 
   /// One pair of WRITEs a ring: to its RX register, then to its TX register (decision 6).
   template <class Value>
-  Result<void> append_ring_writes(Record record, std::uint64_t slot, std::uint32_t queue_set,
-                                  std::uint32_t rx_register, std::uint32_t tx_register,
-                                  Value value_of_ring) {
+  Result<void> append_ring_writes(Record record, std::uint32_t queue_set, std::uint32_t rx_register,
+                                  std::uint32_t tx_register, Value value_of_ring) {
     const std::uint32_t rings = input_.kbin.queue_sets[queue_set].num_queues;
     const std::uint32_t queue = input_.planned.queue_sets[queue_set].queue_id.value_or(0);
     const QueueRegisters registers{input_.arch, input_.planned.core};
-    const SplitSync sync{record};
+    const Symbol symbol{Symbol::Kind::queue, queue_set, 0};
     for (std::uint32_t k = 0; k < rings; ++k) {
       Slot rx = isa::make_write(), tx = isa::make_write();
-      sync.apply(rx, k == 0, false);
-      sync.apply(tx, false, k + 1 == rings);
+      if (k == 0) copy_wait(record, rx);
+      if (k + 1 == rings) copy_update(record, tx);
       const std::uint32_t value = value_of_ring(k);
       NEFFLD_TRY(append_write(rx, registers.rx(k, queue, rx_register), value,
-                              RelocForm::descriptor_count, queue_set, slot));
+                              RelocForm::descriptor_count, symbol));
       NEFFLD_TRY(append_write(tx, registers.tx(k, queue, tx_register), value,
-                              RelocForm::descriptor_count, queue_set, slot));
+                              RelocForm::descriptor_count, symbol));
     }
     return {};
   }
 
   Result<void> lower_trigger(Record record, std::uint64_t slot) {
+    if (is_raw_trigger(record)) {
+      NEFFLD_ASSIGN(const std::uint32_t queue_set, queue_set_of(record, slot));
+      return append_ring_writes(record, queue_set, NEURON_UDMA_Q_TAIL_INC, NEURON_UDMA_Q_TAIL_INC,
+                                [&](std::uint32_t) { return record.u32(isa::at_block_id); });
+    }
     const std::uint32_t block = stream_.triggers[next_trigger_++];
     const BlockCounter& counter = input_.planned.block_counters[block];
-    return append_ring_writes(record, slot, input_.kbin.blocks[block].queue_set,
-                              NEURON_UDMA_Q_TAIL_INC, NEURON_UDMA_Q_TAIL_INC,
-                              [&](std::uint32_t k) { return counter[k]; });
+    return append_ring_writes(record, input_.kbin.blocks[block].queue_set, NEURON_UDMA_Q_TAIL_INC,
+                              NEURON_UDMA_Q_TAIL_INC, [&](std::uint32_t k) { return counter[k]; });
   }
 
   /// Resets head, tail and ring id of every ring (decision 30).
   Result<void> lower_rearm(Record record, std::uint64_t slot) {
-    if (!lookup_) {
-      NEFFLD_ASSIGN(lookup_, QueueLookup::build(input_.kbin));
-    }
-    NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, *lookup_));
-    return append_ring_writes(record, slot, queue.queue_set, NEURON_UDMA_S2M_Q_SW_CTRL,
+    NEFFLD_ASSIGN(const std::uint32_t queue_set, queue_set_of(record, slot));
+    return append_ring_writes(record, queue_set, NEURON_UDMA_S2M_Q_SW_CTRL,
                               NEURON_UDMA_M2S_Q_SW_CTRL,
                               [](std::uint32_t) { return NEURON_UDMA_Q_SW_CTRL_RESET; });
   }
 
-  /// Replaces a var-id operand by the variable's address; table entries stay as they are.
-  Result<void> patch_operand(const Operand& operand, std::uint64_t at, std::uint64_t slot) {
-    if (operand.form == OperandForm::table_entry) return {};
+  Result<std::uint32_t> queue_set_of(Record record, std::uint64_t slot) {
+    if (!lookup_) {
+      NEFFLD_ASSIGN(lookup_, QueueLookup::build(input_.kbin));
+    }
+    NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, *lookup_));
+    return queue.queue_set;
+  }
+
+  /// One WRITE of the collective's number in the subgraph's list (spec 05 U).
+  Result<void> lower_collective(Record record) {
+    Slot slot = isa::make_write();
+    copy_events(record, slot);
+    const std::uint64_t address = input_.arch.collective_trigger;
+    return append_write(slot, address, next_collective_++, RelocForm::collective_index,
+                        {Symbol::Kind::device_register, 0, address});
+  }
+
+  /// Device address of a var-id operand.
+  Result<std::uint64_t> address_of(const Operand& operand, std::uint64_t slot) const {
     const Variable& variable = input_.kbin.variables[operand.var_id];
     const Placement& placement = input_.planned.variables[operand.var_id];
     if (!has_address(placement)) {
-      return tl::unexpected<Error>(
-          checker_.place({Status::invalid,
-                          ErrorClass::format,
-                          {},
-                          fmt::format("Variable {} is not staged in HBM", variable.name)},
-                         slot));
+      return checker_.refuse(slot, fmt::format("Variable {} is not staged in HBM", variable.name));
     }
     const std::uint64_t address = placed_address(placement, input_.addresses) + operand.offset;
-    if (address >> 56 != 0) {  // the top byte of an immediate address is its marker
-      return tl::unexpected<Error>(
-          checker_.place({Status::invalid,
-                          ErrorClass::format,
-                          {},
-                          fmt::format("address 0x{:x} needs more than 56 bits", address)},
-                         slot));
-    }
-    return patcher_.patch(at, RelocForm::var_address, address,
-                          {Symbol::Kind::variable, operand.var_id, operand.offset},
-                          {SourceRecord::Kind::slot, static_cast<std::uint32_t>(slot)});
+    if (address >> 56 == 0) return address;
+    // The top byte of an immediate address is its marker.
+    return checker_.refuse(slot, fmt::format("address 0x{:x} needs more than 56 bits", address));
   }
 
-  Result<void> patch_opcode(std::uint64_t at, std::uint8_t opcode, std::uint64_t slot) {
-    return patcher_.patch(at, RelocForm::opcode, opcode, {},
-                          {SourceRecord::Kind::slot, static_cast<std::uint32_t>(slot)});
+  /// Replaces a var-id operand by the variable's address; table entries stay as they are.
+  Result<void> patch_operand(const Operand& operand, std::size_t at, std::uint64_t slot) {
+    if (operand.form != OperandForm::variable) return {};
+    NEFFLD_ASSIGN(const std::uint64_t address, address_of(operand, slot));
+    return writer_.patch(at, RelocForm::var_address, address,
+                         {Symbol::Kind::variable, operand.var_id, operand.offset});
+  }
+
+  Result<void> lower_read_address(Record record, std::uint64_t slot) {
+    NEFFLD_ASSIGN(const Operand operand, checker_.tensor_operand(record, slot));
+    Slot move = isa::make_address_move(record.u8(isa::at_address_register_low),
+                                       record.u8(isa::at_address_register_high));
+    copy_events(record, move);
+    NEFFLD_TRY(append_as(record, move, isa::op_move));
+    return patch_operand(operand, isa::at_move_immediates, slot);
   }
 
   Result<void> lower_transfer(Record record, std::uint64_t slot) {
     NEFFLD_ASSIGN(const DirectTransfer transfer, checker_.transfer_of(record, slot));
-    const std::uint64_t at = at_;
-    append(record.bytes().data());
-    NEFFLD_TRY(patch_opcode(at, isa::op_dma_memcpy, slot));
-    NEFFLD_TRY(patch_operand(transfer.source, at + isa::at_source, slot));
-    return patch_operand(transfer.destination, at + isa::at_destination, slot);
+    NEFFLD_TRY(writer_.append(record.bytes()));
+    NEFFLD_TRY(writer_.patch_opcode(isa::op_dma_memcpy));
+    NEFFLD_TRY(patch_operand(transfer.source, isa::at_source, slot));
+    return patch_operand(transfer.destination, isa::at_destination, slot);
   }
 
   Result<void> lower_tensor(Record record, std::uint64_t slot, std::uint8_t opcode) {
     NEFFLD_ASSIGN(const Operand operand, checker_.tensor_operand(record, slot));
-    const std::uint64_t at = at_;
-    append(record.bytes().data());
-    NEFFLD_TRY(patch_opcode(at, opcode, slot));
-    return patch_operand(operand, at + isa::at_tensor_var_id, slot);
+    NEFFLD_TRY(writer_.append(record.bytes()));
+    NEFFLD_TRY(writer_.patch_opcode(opcode));
+    return patch_operand(operand, isa::at_tensor_var_id, slot);
+  }
+
+  Symbol own_section() const { return {Symbol::Kind::section, stream_.request, 0}; }
+  Symbol section_at(std::uint32_t image_slot) const {
+    return {Symbol::Kind::section, stream_.request, std::uint64_t{image_slot} * isa::slot_bytes};
+  }
+
+  /// The target planning found for the next branch, hint or exit.
+  Result<void> patch_jump() {
+    const std::uint32_t target = stream_.jumps[next_jump_++].target;
+    return writer_.patch_target(target, section_at(target));
+  }
+
+  Result<void> lower_branch(Record record) {
+    const std::uint8_t mode = record.u8(isa::at_branch_target_mode);
+    const bool computed = mode == isa::target_register || mode == isa::target_relative_register;
+    NEFFLD_TRY(writer_.append(record.bytes(), computed ? 0 : isa::hint_relative_branch));
+    if (computed) return {};
+    return patch_jump();
+  }
+
+  /// EXIT_EXECUTION: to the postamble, with the placeholder's events and hints (A6 step 7).
+  Result<void> lower_exit(Record record) {
+    Slot slot = isa::make_branch();
+    copy_events(record, slot);
+    NEFFLD_TRY(append_as(record, slot, isa::op_compare_branch, record.u8(isa::at_debug_hint)));
+    return patch_jump();
+  }
+
+  /// MOVE of the absolute return address, then a relative branch (spec 05 U).
+  Result<void> lower_call(Record record) {
+    const BodyPlan& callee = stream_.bodies[stream_.calls[next_call_++].callee];
+    Slot move = isa::make_address_move(callee.return_low, callee.return_high);
+    copy_wait(record, move);
+    NEFFLD_TRY(writer_.append(move));
+    const std::uint64_t behind = writer_.at() + isa::slot_bytes;
+    NEFFLD_TRY(writer_.patch(isa::at_move_immediates, RelocForm::return_address,
+                             input_.addresses.sections[stream_.request] + behind,
+                             {Symbol::Kind::section, stream_.request, behind}));
+    Slot branch = isa::make_branch();
+    copy_update(record, branch);
+    NEFFLD_TRY(writer_.append(branch));
+    return writer_.patch_target(callee.image_slot, section_at(callee.image_slot));
+  }
+
+  /// DRAIN, then a branch to where the caller said (spec 05 U).
+  Result<void> lower_return(Record record) {
+    Slot drain = isa::make_record(isa::op_drain);
+    copy_wait(record, drain);
+    NEFFLD_TRY(append_as(record, drain, isa::op_drain));
+    Slot branch = isa::make_register_branch(body_->return_low, body_->return_high);
+    copy_update(record, branch);
+    return writer_.append(branch);
   }
 
   /// NOTIFY, then back to the gate at offset 0 (decision 30).
   Result<void> append_postamble() {
-    add_ip(at_, 2, IpChange::insert, IpSection::postamble);
-    append(isa::make_done_notify().data());
-    const std::uint64_t branch = at_;
-    append(isa::make_branch().data());
-    // The 8-byte field holds the signed 32-bit offset zero-extended (spec 05 A5).
-    const std::uint64_t offset = static_cast<std::uint32_t>(-static_cast<std::int64_t>(branch));
-    return patcher_.patch(branch + isa::at_branch_immediate, RelocForm::branch_offset, offset,
-                          {Symbol::Kind::section, stream_.request, 0}, {});
+    ip_.begin(IpSection::postamble, writer_.at());
+    ip_.lowered(writer_.at(), 0, 2);
+    NEFFLD_TRY(writer_.append(isa::make_done_notify()));
+    NEFFLD_TRY(writer_.append(isa::make_branch()));
+    return writer_.patch_target(0, own_section());
   }
 
   const ImageInput& input_;
   const StreamPlan& stream_;
+  Bytes slots_;
   RecordChecker checker_;
   Engine engine_;
-  std::vector<std::uint8_t> image_;
-  Patcher patcher_;
-  IpMap* ip_;
+  ImageWriter writer_;
+  IpMapBuilder& ip_;
   std::optional<QueueLookup> lookup_;
-  std::size_t next_trigger_ = 0;
-  std::uint64_t at_ = 0, main_start_ = 0;
+  const BodyPlan* body_ = nullptr;
+  std::size_t next_trigger_ = 0, next_jump_ = 0, next_call_ = 0;
+  std::uint32_t next_collective_;
 };
 
 }  // namespace
+
+Result<void> ImageWriter::overflow() const {
+  return invalid({.path = "image"},
+                 fmt::format("more records than the {} planned", image_.size() / isa::slot_bytes));
+}
 
 std::uint64_t QueueRegisters::tx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const {
   return arch.dma_engine_base[core] + arch.dma_engine_stride * k +
@@ -254,9 +351,11 @@ std::uint64_t QueueRegisters::rx(std::uint32_t k, std::uint32_t queue, std::uint
          neuron_udma_rx_register(queue, reg);
 }
 
-Result<std::vector<std::uint8_t>> assemble_image(const ImageInput& input, Engine engine,
-                                                 Ledger& ledger, IpMap* ip) {
-  return Assembler(input, engine, ledger, ip).run();
+Result<EngineImage> assemble_image(const ImageInput& input, Engine engine, Ledger& ledger) {
+  EngineImage image;
+  IpMapBuilder ip(image.ip);
+  NEFFLD_ASSIGN(image.bytes, Assembler(input, engine, ledger, ip).run());
+  return image;
 }
 
 }  // namespace neffld

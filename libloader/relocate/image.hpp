@@ -27,8 +27,11 @@ struct ImageInput {
   std::uint32_t kbin_index = 0;
 };
 
-/// The image of one engine. `ip`, if not null, receives the IP map.
-Result<std::vector<std::uint8_t>> assemble_image(const ImageInput& input, Engine engine,
-                                                 Ledger& ledger, IpMap* ip = nullptr);
+/// One engine's image and where its records come from.
+struct EngineImage {
+  std::vector<std::uint8_t> bytes;
+  IpMap ip;
+};
+Result<EngineImage> assemble_image(const ImageInput& input, Engine engine, Ledger& ledger);
 
 }  // namespace neffld

@@ -27,6 +27,12 @@ std::string_view reloc_form_name(RelocForm form) {
       return "pointer_cell";
     case RelocForm::table_entry:
       return "table_entry";
+    case RelocForm::return_address:
+      return "return_address";
+    case RelocForm::collective_index:
+      return "collective_index";
+    case RelocForm::record_byte:
+      return "record_byte";
   }
   return "unknown";
 }
@@ -38,6 +44,15 @@ Ledger::Counts& Ledger::counts(std::uint32_t kbin) {
 
 std::uint64_t Ledger::count_of(std::uint32_t kbin, RelocForm form) const {
   return kbin < counts_.size() ? counts_[kbin][static_cast<std::size_t>(form)] : 0;
+}
+
+void Ledger::set_ip_map(std::uint32_t kbin, Engine engine, IpMap map) {
+  ip_maps_.insert_or_assign({kbin, engine}, std::move(map));
+}
+
+const IpMap* Ledger::ip_map(std::uint32_t kbin, Engine engine) const {
+  const auto found = ip_maps_.find({kbin, engine});
+  return found == ip_maps_.end() ? nullptr : &found->second;
 }
 
 }  // namespace neffld

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint8_t marker_variable = 0x10;
 constexpr std::uint8_t marker_table = 0x20;
+constexpr std::uint8_t marker_offset_register = 0x0C;  // 0x08 a register, 0x04 a pair
 
 const Variable* find_kind(const Kbin& kbin, VarKind kind) {
   const auto found = std::find_if(kbin.variables.begin(), kbin.variables.end(),
@@ -41,6 +42,7 @@ Result<Operand> decode_table_entry(const Kbin& kbin, isa::Record record, std::si
                                    at, operand.table_index, entries));
   }
   operand.var_id = table->list[operand.table_index];
+  if (record.u8(at + 7) != marker_table) operand.form = OperandForm::table_entry_register;
   return operand;
 }
 
@@ -117,7 +119,9 @@ Result<void> check_operand_variable(const Kbin& kbin, std::uint32_t var_id, Oper
 Result<Operand> decode_operand(const Kbin& kbin, isa::Record record, std::size_t offset_in_slot) {
   const std::uint8_t marker = record.u8(offset_in_slot + 7);
   if ((marker & 0xFC) == marker_variable) return decode_variable(kbin, record, offset_in_slot);
-  if (marker == marker_table) return decode_table_entry(kbin, record, offset_in_slot);
+  if ((marker & ~marker_offset_register) == marker_table) {
+    return decode_table_entry(kbin, record, offset_in_slot);
+  }
   return unsupported({}, fmt::format("operand at byte 0x{:x} has marker 0x{:02x}, expected 0x10 "
                                      "(variable) or 0x20 (dge-table entry)",
                                      offset_in_slot, marker));
@@ -129,6 +133,7 @@ Result<void> check_reach(const Kbin& kbin, const ArchTable& arch, const Operand&
   if (reach.counts[0] == 0 || reach.counts[1] == 0 || reach.run == 0) {
     return invalid({}, "transfer of no bytes: a count is 0");
   }
+  if (operand.form == OperandForm::table_entry_register) return {};  // known while it runs only
   if (variable.kind == VarKind::state_buffer) {
     return check_state_buffer(kbin, arch, operand, reach);
   }

@@ -15,8 +15,9 @@ namespace neffld {
 
 /// PSEUDO_ADDR8 forms a D4 operand may have.
 enum class OperandForm : std::uint8_t {
-  variable,     ///< marker 0x10: var-id + offset, becomes an address
-  table_entry,  ///< marker 0x20: position in the dge-table, stays
+  variable,              ///< marker 0x10: var-id + offset, becomes an address
+  table_entry,           ///< marker 0x20: position in the dge-table, stays
+  table_entry_register,  ///< 0x24, 0x28, 0x2C: the same, with the offset in registers
 };
 
 struct Operand {

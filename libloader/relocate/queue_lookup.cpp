@@ -11,14 +11,15 @@ constexpr std::size_t max_instances = 1u << 16;  // [ours]; each has up to 16 ri
 
 }  // namespace
 
-std::uint64_t QueueLookup::key(Instance instance, std::uint32_t block_id) {
-  // At most 32 queue sets of 2^16 instances, so the three numbers fit one word.
-  return std::uint64_t{instance.queue_set} << 56 | std::uint64_t{instance.instance} << 32 |
-         block_id;
+QueueLookup::BlockKey QueueLookup::key(Instance instance, std::uint32_t function,
+                                       std::uint32_t block_id) {
+  return {std::uint64_t{instance.queue_set} << 32 | instance.instance,
+          std::uint64_t{function} << 32 | block_id};
 }
 
 Result<QueueLookup> QueueLookup::build(const Kbin& kbin) {
   QueueLookup lookup;
+  lookup.functions_.emplace("", 0);  // MAIN
   for (std::uint32_t set = 0; set < kbin.queue_sets.size(); ++set) {
     const QueueSet& queue = kbin.queue_sets[set];
     if (queue.instances.size() > max_instances) {
@@ -34,8 +35,10 @@ Result<QueueLookup> QueueLookup::build(const Kbin& kbin) {
   lookup.blocks_.reserve(kbin.blocks.size());
   for (std::uint32_t i = 0; i < kbin.blocks.size(); ++i) {
     const DmaBlock& block = kbin.blocks[i];
-    if (!block.function.empty()) continue;  // only functions trigger those, and they are refused
-    if (!lookup.blocks_.emplace(key({block.queue_set, block.instance}, block.id), i).second) {
+    const auto number = static_cast<std::uint32_t>(lookup.functions_.size());
+    const std::uint32_t function = lookup.functions_.emplace(block.function, number).first->second;
+    if (!lookup.blocks_.emplace(key({block.queue_set, block.instance}, function, block.id), i)
+             .second) {
       return invalid(
           {.path = kbin.queue_sets[block.queue_set].name},
           fmt::format("DMA block id {} occurs twice, expected unique ids in a queue", block.id));
@@ -50,9 +53,11 @@ std::optional<QueueLookup::Instance> QueueLookup::find(std::string_view name) co
   return found->second;
 }
 
-std::optional<std::uint32_t> QueueLookup::find_block(Instance instance,
+std::optional<std::uint32_t> QueueLookup::find_block(Instance instance, std::string_view function,
                                                      std::uint32_t block_id) const {
-  const auto found = blocks_.find(key(instance, block_id));
+  const auto number = functions_.find(function);
+  if (number == functions_.end()) return std::nullopt;
+  const auto found = blocks_.find(key(instance, number->second, block_id));
   if (found == blocks_.end()) return std::nullopt;
   return found->second;
 }

@@ -16,16 +16,6 @@ bool is_reserved_semaphore(std::uint8_t index) {
   return index <= 2 || (index >= isa::start_semaphore && index <= isa::done_semaphore);
 }
 
-std::string opcode_label(Arch arch, std::uint8_t opcode) {
-  return fmt::format("0x{:02X} {}", opcode, isa::opcode_of(arch, opcode).name);
-}
-
-std::string_view queue_name_of(Record record) {
-  const std::string_view field =
-      as_text(record.bytes()).substr(isa::at_queue_name, isa::queue_name_bytes);
-  return field.substr(0, field.find('\0'));
-}
-
 Reach reach_of(Record record, std::size_t steps_at, std::size_t counts_at, std::size_t run_at) {
   Reach reach;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -36,7 +26,26 @@ Reach reach_of(Record record, std::size_t steps_at, std::size_t counts_at, std::
   return reach;
 }
 
+/// True for records that leave nothing behind to wait or update in their place.
+bool is_removed(Treatment treatment) {
+  return treatment == Treatment::branch_label || treatment == Treatment::function_begin;
+}
+
+// ALU operations a collective may reduce with: 4 add, 6 mult, 8 max, 9 min (spec 05 A1).
+constexpr std::uint32_t collective_operations = 0x350;
+constexpr std::uint8_t all_reduce = 1;
+constexpr std::uint8_t op_trigger_collective = 0xC8;
+
 }  // namespace
+
+std::string opcode_label(Arch arch, std::uint8_t opcode) {
+  return fmt::format("0x{:02X} {}", opcode, isa::opcode_of(arch, opcode).name);
+}
+
+std::string_view name_field(Record record, std::size_t at, std::size_t bytes) {
+  const std::string_view field = as_text(record.bytes()).substr(at, bytes);
+  return field.substr(0, field.find('\0'));
+}
 
 RecordChecker::RecordChecker(const Kbin& kbin, const ArchTable& arch, Engine engine)
     : kbin_(kbin), arch_(arch), engine_(engine) {
@@ -52,6 +61,11 @@ Error RecordChecker::place(Error error, std::uint64_t slot) const {
   if (error.where.path.empty()) error.where.path = "slot";
   error.where.record = slot;
   return error;
+}
+
+tl::unexpected<Error> RecordChecker::refuse(std::uint64_t slot, std::string text,
+                                            ErrorClass error_class) const {
+  return tl::unexpected<Error>(place({Status::invalid, error_class, {}, std::move(text)}, slot));
 }
 
 Result<void> RecordChecker::check_semaphores(Record record) const {
@@ -77,7 +91,9 @@ Result<Treatment> RecordChecker::check_unplaced(Record record) const {
                                    "is no opcode of {}",
                                    record.opcode(), record.opcode(), arch_name(arch_.arch)));
   }
-  if (record.u8(isa::at_word_length) != isa::word_length) {
+  // An extension has no standard header: its operands start at byte 3 (spec 05 A4).
+  const bool has_header = opcode.treatment != Treatment::extension;
+  if (has_header && record.u8(isa::at_word_length) != isa::word_length) {
     return invalid({}, fmt::format("record length is {} words, expected {}",
                                    record.u8(isa::at_word_length), isa::word_length));
   }
@@ -86,14 +102,18 @@ Result<Treatment> RecordChecker::check_unplaced(Record record) const {
                    fmt::format("opcode {} is illegal on engine {}",
                                opcode_label(arch_.arch, record.opcode()), engine_name(engine_)));
   }
-  if (opcode.treatment == Treatment::pseudo_refused ||
-      opcode.treatment == Treatment::branch_refused) {
+  if (opcode.treatment == Treatment::pseudo_refused) {
     return unsupported(
-        {}, fmt::format(
-                "Unsupported hardware operator code {} found in neff: {} "
-                "needs {}, which this version does not translate",
-                record.opcode(), opcode.name,
-                opcode.treatment == Treatment::branch_refused ? "branch fix-up" : "its lowering"));
+        {}, fmt::format("Unsupported hardware operator code {} found in neff: {} on "
+                        "engine {} cannot be lowered, {}",
+                        record.opcode(), opcode.name, engine_name(engine_), opcode.reason));
+  }
+  if (!has_header) return opcode.treatment;
+  if (is_removed(opcode.treatment) &&
+      (record.u8(isa::at_wait_mode) != 0 || record.u8(isa::at_update_mode) != 0)) {
+    return invalid({}, fmt::format("{} has a wait or an update, which would be lost: the record is "
+                                   "removed",
+                                   opcode.name));
   }
   NEFFLD_TRY(check_semaphores(record));
   return opcode.treatment;
@@ -107,45 +127,36 @@ Result<Treatment> RecordChecker::check(Record record, std::uint64_t slot) const 
 
 Result<QueueLookup::Instance> RecordChecker::queue_of(Record record, std::uint64_t slot,
                                                       const QueueLookup& lookup) const {
-  const auto refuse = [&](std::string text) {
-    return tl::unexpected<Error>(
-        place(Error{Status::invalid, ErrorClass::format, {}, std::move(text)}, slot));
-  };
-  const std::string_view name = queue_name_of(record);
+  const std::string_view name = name_field(record, isa::at_queue_name, isa::queue_name_bytes);
   const auto found = lookup.find(name);
-  if (!found) return refuse(fmt::format("names queue '{}', which def.json does not define", name));
+  if (!found)
+    return refuse(slot, fmt::format("names queue '{}', which def.json does not define", name));
   const QueueSet& queue = kbin_.queue_sets[found->queue_set];
   if (queue.dynamic) {
-    return refuse(fmt::format("triggers dynamic queue '{}', which has no ring", name));
+    return refuse(slot, fmt::format("triggers dynamic queue '{}', which has no ring", name));
   }
   if (queue.owner != engine_) {
-    return refuse(
-        fmt::format("queue '{}' is owned by engine {}, expected its own engine {} to "
-                    "trigger it",
-                    name, engine_name(queue.owner), engine_name(engine_)));
+    return refuse(slot,
+                  fmt::format("queue '{}' is owned by engine {}, expected its own engine {} to "
+                              "trigger it",
+                              name, engine_name(queue.owner), engine_name(engine_)));
   }
   return *found;
 }
 
+bool is_raw_trigger(Record record) {
+  return record.u32(isa::at_use_raw_count) != 0;
+}
+
 Result<std::uint32_t> RecordChecker::block_of(Record record, std::uint64_t slot,
+                                              QueueLookup::Instance instance,
+                                              std::string_view function,
                                               const QueueLookup& lookup) const {
-  NEFFLD_ASSIGN(const QueueLookup::Instance instance, queue_of(record, slot, lookup));
-  if (record.u32(isa::at_use_raw_count) != 0) {
-    return tl::unexpected<Error>(place({Status::invalid,
-                                        ErrorClass::unsupported,
-                                        {},
-                                        "raw descriptor counts are not supported, expected a block "
-                                        "id"},
-                                       slot));
-  }
   const std::uint32_t id = record.u32(isa::at_block_id);
-  if (const auto block = lookup.find_block(instance, id)) return *block;
-  return tl::unexpected<Error>(place({Status::invalid,
-                                      ErrorClass::format,
-                                      {},
-                                      fmt::format("queue '{}' has no DMA block {}",
-                                                  kbin_.queue_sets[instance.queue_set].name, id)},
-                                     slot));
+  if (const auto block = lookup.find_block(instance, function, id)) return *block;
+  return refuse(slot, fmt::format("queue '{}' has no DMA block {}{}{}",
+                                  kbin_.queue_sets[instance.queue_set].name, id,
+                                  function.empty() ? "" : " of function ", function));
 }
 
 Result<DirectTransfer> RecordChecker::transfer_unplaced(Record record) const {
@@ -182,22 +193,31 @@ Result<DirectTransfer> RecordChecker::transfer_of(Record record, std::uint64_t s
 }
 
 Result<Operand> RecordChecker::tensor_operand_unplaced(Record record) const {
-  const std::uint32_t dtype = record.u8(isa::at_tensor_dtype);
-  if (dtype == 1 || dtype_bytes(dtype) == 0) {
-    return invalid({},
-                   fmt::format("dtype code is {}, expected a known one other than 1 (u64)", dtype));
-  }
-  Operand operand{OperandForm::variable, record.u32(isa::at_tensor_var_id),
-                  record.u32(isa::at_tensor_var_offset), 0};
+  const Operand operand{OperandForm::variable, record.u32(isa::at_tensor_var_id),
+                        record.u32(isa::at_tensor_var_offset), 0};
   NEFFLD_TRY(
       check_operand_variable(kbin_, operand.var_id, OperandPlace::tensor, isa::at_tensor_var_id));
   Reach reach;
-  for (std::size_t i = 0; i < 2; ++i) {
-    reach.counts[i] = record.u8(isa::at_tensor_elements + i);
-    reach.steps[i] = static_cast<std::int32_t>(record.u32(isa::at_tensor_steps + 4 * i)) *
-                     static_cast<std::int64_t>(dtype_bytes(dtype));
+  const isa::Opcode& opcode = isa::opcode_of(arch_.arch, record.opcode());
+  if (opcode.treatment != Treatment::read_var_addr) {  // which touches nothing: one byte will do
+    const std::uint32_t dtype = record.u8(isa::at_tensor_dtype);
+    const std::uint32_t bytes = dtype_bytes(dtype);
+    if (dtype == 1 || bytes == 0) {
+      return invalid(
+          {}, fmt::format("dtype code is {}, expected a known one other than 1 (u64)", dtype));
+    }
+    for (std::size_t i = 0; i < 2; ++i) {
+      reach.counts[i] = record.u8(isa::at_tensor_elements + i);
+      reach.steps[i] =
+          static_cast<std::int32_t>(record.u32(isa::at_tensor_steps + 4 * i)) * std::int64_t{bytes};
+    }
+    reach.run = bytes;
+    constexpr std::uint64_t most_elements = 32;  // registers or immediates of MEM_2D (spec 05 A5)
+    if (reach.counts[0] * reach.counts[1] > most_elements) {
+      return invalid({}, fmt::format("moves {} elements, expected at most {}",
+                                     reach.counts[0] * reach.counts[1], most_elements));
+    }
   }
-  reach.run = dtype_bytes(dtype);
   NEFFLD_TRY(check_reach(kbin_, arch_, operand, reach));
   return operand;
 }
@@ -208,10 +228,78 @@ Result<Operand> RecordChecker::tensor_operand(Record record, std::uint64_t slot)
   return result;
 }
 
+Result<void> RecordChecker::collective_unplaced(Record record) const {
+  const bool reduces = record.opcode() == op_trigger_collective;
+  const std::uint32_t operation = record.u8(isa::at_collective_op);
+  if (reduces && (operation >= 32 || (collective_operations >> operation & 1) == 0)) {
+    return invalid({}, fmt::format("reduce operation is {}, expected 4, 6, 8 or 9", operation));
+  }
+  if (record.u8(isa::at_collective_type) != all_reduce && reduces) {
+    return unsupported({}, fmt::format("collective type is {}, expected 1 (all-reduce)",
+                                       record.u8(isa::at_collective_type)));
+  }
+  const std::uint32_t size = dtype_bytes(record.u8(isa::at_collective_dtype));
+  if (size == 0) {
+    return invalid({}, fmt::format("dtype code is {}, expected a known one",
+                                   record.u8(isa::at_collective_dtype)));
+  }
+  const std::size_t groups = reduces ? kbin_.replica_groups.size() : kbin_.src_target_pairs.size();
+  if (groups != 0 && record.u16(isa::at_collective_group) >= groups) {  // a file may list none
+    return invalid({}, fmt::format("group is {}, expected one below {}",
+                                   record.u16(isa::at_collective_group), groups));
+  }
+  const auto check_side = [&](std::size_t var_at, std::size_t offset_at) -> Result<void> {
+    const std::uint32_t var_id = record.u32(var_at);
+    if (var_id >= kbin_.variables.size()) {
+      return invalid({}, fmt::format("byte 0x{:x} names variable {}, expected an id below {}",
+                                     var_at, var_id, kbin_.variables.size()));
+    }
+    const Variable& variable = kbin_.variables[var_id];
+    const std::uint64_t values = variable.size / size, offset = record.u64(offset_at);
+    const std::uint64_t count = record.u64(isa::at_collective_elements);
+    if (count != 0 && offset <= values && count <= values - offset) return {};
+    return invalid({}, fmt::format("invalid offset in {}, {} < ({} + {})", variable.name, values,
+                                   offset, count));
+  };
+  NEFFLD_TRY(check_side(isa::at_collective_input, isa::at_collective_input_offset));
+  return check_side(isa::at_collective_output, isa::at_collective_output_offset);
+}
+
+Result<void> RecordChecker::check_collective(Record record, std::uint64_t slot) const {
+  auto result = collective_unplaced(record);
+  if (!result) return tl::unexpected<Error>(place(std::move(result.error()), slot));
+  return result;
+}
+
+Result<void> RecordChecker::check_extension(Record record, std::uint64_t slot) const {
+  // How its operands reach the D4 before it is not known (spec 05 A4), so it may have none.
+  if (record.u8(isa::at_extension_compute) != 0) {
+    return refuse(slot,
+                  fmt::format("PSEUDO_EXTENSION has compute operation {}, which cannot be "
+                              "lowered, expected 0",
+                              record.u8(isa::at_extension_compute)),
+                  ErrorClass::unsupported);
+  }
+  for (const std::size_t at : {0x04u, 0x08u, 0x0Cu, 0x10u, 0x38u, 0x3Cu}) {
+    if (record.u32(at) == 0) continue;
+    return refuse(slot,
+                  fmt::format("PSEUDO_EXTENSION has 0x{:x} at byte 0x{:x}: bounds and index "
+                              "addresses cannot be lowered, expected 0",
+                              record.u32(at), at),
+                  ErrorClass::unsupported);
+  }
+  return {};
+}
+
 std::uint64_t lowered_slots(Treatment treatment, std::uint32_t rings) {
   switch (treatment) {
     case Treatment::branch_label:
+    case Treatment::function_begin:
+    case Treatment::extension:
       return 0;
+    case Treatment::function_call:
+    case Treatment::function_return:
+      return 2;
     case Treatment::dma_trigger:
     case Treatment::dma_rearm:
       return 2ull * rings;

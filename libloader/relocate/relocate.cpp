@@ -55,6 +55,7 @@ Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addre
     return run(kbins, plan, addresses, ledger, sink,
                {emit_constant_block,  // the words every signal is copied from
                 emit_pointers,        // cells and tables hold addresses of variables
+                emit_imcpy_rings,     // descriptors that name places in their own rings
                 emit_act_tables, emit_dve_tables,
                 emit_instructions,    // var-ids and queue names become addresses
                 emit_static_rings});  // blocks become descriptors

@@ -23,6 +23,34 @@ Result<void> RingWriter::append_copy(RingPointer from, RingPointer to, std::uint
   return {};
 }
 
+std::uint32_t RingWriter::pack(std::uint32_t first, std::uint64_t packet_bytes) {
+  constexpr std::uint32_t packet_bits = NEURON_UDMA_FIRST | NEURON_UDMA_LAST | NEURON_UDMA_CONCAT;
+  const MutableBytes tx = tx_.section();
+  const auto control_at = [](std::uint32_t i) { return std::uint64_t{NEURON_UDMA_DESC_SIZE} * i; };
+  std::uint32_t packets = 0, in_packet = 0;
+  std::uint64_t bytes = 0;
+  for (std::uint32_t i = first; i < used_; ++i) {
+    std::uint32_t control = load_le<std::uint32_t>(tx, control_at(i)) & ~packet_bits;
+    const std::uint32_t field = control & NEURON_UDMA_LEN_MASK;
+    const std::uint64_t length = field ? field : NEURON_UDMA_MAX_DESC_BYTES;
+    const bool opens =
+        in_packet == 0 || in_packet == max_packet_descriptors || bytes + length > packet_bytes;
+    if (opens) {
+      control |= NEURON_UDMA_FIRST;
+      ++packets;
+      in_packet = 0;
+      bytes = 0;
+    } else {  // the one before is not the last of its packet any more
+      const auto before = load_le<std::uint32_t>(tx, control_at(i - 1));
+      store_le(tx, control_at(i - 1), (before & ~NEURON_UDMA_LAST) | NEURON_UDMA_CONCAT);
+    }
+    store_le(tx, control_at(i), control | NEURON_UDMA_LAST);
+    ++in_packet;
+    bytes += length;
+  }
+  return packets;
+}
+
 Result<void> RingWriter::append_signal(std::uint32_t constant_block, std::uint64_t signal_source,
                                        std::uint64_t register_address, SourceRecord source) {
   const RingPointer from{

@@ -7,6 +7,8 @@
 
 namespace neffld {
 
+inline constexpr std::uint32_t max_packet_descriptors = 64;  // spec 04 section 13 rule 4
+
 /// One pointer of a descriptor: what it says before and after relocation.
 struct RingPointer {
   std::uint64_t symbolic = 0;  ///< template form, or the offset in the symbol
@@ -59,6 +61,10 @@ class RingWriter {
   /// Appends a 4-byte signal: the constant 1 goes to an event or semaphore register.
   Result<void> append_signal(std::uint32_t constant_block, std::uint64_t signal_source,
                              std::uint64_t register_address, SourceRecord source);
+
+  /// Makes packets of the TX descriptors [first, used): as many as fit `packet_bytes` and
+  /// `max_packet_descriptors`, at least one (spec 04 section 5). Returns the packets made.
+  std::uint32_t pack(std::uint32_t first, std::uint64_t packet_bytes);
 
   /// Descriptors written to each half.
   std::uint32_t used() const { return used_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The instruction translator: one pass over a stream that checks every record and lowers the pseudo
-// ones (spec 05 A4-A7). The same classification serves planning (sizes) and relocation (bytes).
+// The instruction translator: checks every record of a stream and lowers the pseudo ones (spec 05
+// A4-A7). The same classification serves planning (sizes) and relocation (bytes).
 #pragma once
 
 #include <cstdint>
@@ -28,13 +28,25 @@ class QueueLookup {
   };
   /// `name` is a queue set (its first instance) or a ring instance.
   std::optional<Instance> find(std::string_view name) const;
-  /// Index of the block in Kbin::blocks.
-  std::optional<std::uint32_t> find_block(Instance instance, std::uint32_t block_id) const;
+  /// Index of the block in Kbin::blocks. `function` is "" for MAIN.
+  std::optional<std::uint32_t> find_block(Instance instance, std::string_view function,
+                                          std::uint32_t block_id) const;
 
  private:
-  static std::uint64_t key(Instance instance, std::uint32_t block_id);
+  struct BlockKey {
+    std::uint64_t ring, block;
+    bool operator==(const BlockKey&) const = default;
+  };
+  struct BlockHash {
+    std::size_t operator()(const BlockKey& key) const {
+      return std::hash<std::uint64_t>()(key.ring * 0x9E37'79B9'7F4A'7C15 ^ key.block);
+    }
+  };
+  static BlockKey key(Instance instance, std::uint32_t function, std::uint32_t block_id);
+
   std::unordered_map<std::string_view, Instance> instances_;
-  std::unordered_map<std::uint64_t, std::uint32_t> blocks_;
+  std::unordered_map<std::string_view, std::uint32_t> functions_;
+  std::unordered_map<BlockKey, std::uint32_t, BlockHash> blocks_;
 };
 
 /// A D4 record, decoded and checked.
@@ -54,21 +66,31 @@ class RecordChecker {
   /// The queue set a C1 or C2 names; must belong to this engine and own rings.
   Result<QueueLookup::Instance> queue_of(isa::Record record, std::uint64_t slot,
                                          const QueueLookup& lookup) const;
-  /// The block a C1 names.
+  /// The block a C1 in that function names; `instance` is what queue_of() found.
   Result<std::uint32_t> block_of(isa::Record record, std::uint64_t slot,
+                                 QueueLookup::Instance instance, std::string_view function,
                                  const QueueLookup& lookup) const;
   Result<DirectTransfer> transfer_of(isa::Record record, std::uint64_t slot) const;
-  /// The operand of a CD or CE.
+  /// The operand of a CD, CE or C9.
   Result<Operand> tensor_operand(isa::Record record, std::uint64_t slot) const;
+  /// Checks what a C8 or CB says.
+  Result<void> check_collective(isa::Record record, std::uint64_t slot) const;
+  /// Checks that a DA asks for nothing.
+  Result<void> check_extension(isa::Record record, std::uint64_t slot) const;
 
   /// Adds member and slot to an error.
   Error place(Error error, std::uint64_t slot) const;
+  /// A refusal of the record at `slot`.
+  tl::unexpected<Error> refuse(std::uint64_t slot, std::string text,
+                               ErrorClass error_class = ErrorClass::format) const;
+  const ArchTable& arch() const { return arch_; }
 
  private:
   Result<void> check_semaphores(isa::Record record) const;
   Result<isa::Treatment> check_unplaced(isa::Record record) const;
   Result<DirectTransfer> transfer_unplaced(isa::Record record) const;
   Result<Operand> tensor_operand_unplaced(isa::Record record) const;
+  Result<void> collective_unplaced(isa::Record record) const;
 
   const Kbin& kbin_;
   const ArchTable& arch_;
@@ -77,7 +99,16 @@ class RecordChecker {
   std::uint32_t dynamic_queue_count_ = 0;
 };
 
+/// True for a C1 that carries a descriptor count instead of a block id.
+bool is_raw_trigger(isa::Record record);
+
+/// Text of a NUL-padded name field; `bytes` when it has no NUL.
+std::string_view name_field(isa::Record record, std::size_t at, std::size_t bytes);
+
 /// Slots one source record becomes. `rings` is the number of queues of a C1's or C2's queue set.
 std::uint64_t lowered_slots(isa::Treatment treatment, std::uint32_t rings);
+
+/// "0xC4 PSEUDO_DMAMEMCPY_FULL_IND".
+std::string opcode_label(Arch arch, std::uint8_t opcode);
 
 }  // namespace neffld

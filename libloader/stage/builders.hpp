@@ -60,14 +60,19 @@ Result<void> plan_remotes(PlanContext& context);
 // Per core.
 Result<void> plan_constant_block(PlanContext& context);
 Result<void> plan_pointers(PlanContext& context);
+Result<void> plan_imcpy_rings(PlanContext& context);
 Result<void> plan_act_tables(PlanContext& context);
 Result<void> plan_dve_tables(PlanContext& context);
 Result<void> plan_instructions(PlanContext& context);
+Result<void> plan_microcode(PlanContext& context);
+Result<void> plan_exec_queue(PlanContext& context);
 Result<void> plan_static_rings(PlanContext& context);
+Result<void> plan_feature_maps(PlanContext& context);
 
 Result<void> emit_variables(const EmitContext& context);
 Result<void> emit_constant_block(const EmitContext& context);
 Result<void> emit_pointers(const EmitContext& context);
+Result<void> emit_imcpy_rings(const EmitContext& context);
 Result<void> emit_act_tables(const EmitContext& context);
 Result<void> emit_dve_tables(const EmitContext& context);
 Result<void> emit_instructions(const EmitContext& context);

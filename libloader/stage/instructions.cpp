@@ -24,10 +24,10 @@ Result<void> emit_instructions(const EmitContext& context) {
   const ImageInput input{context.kbin(), context.planned(), context.arch, context.addresses,
                          context.kbin_index};
   for (const Engine engine : all_engines) {
-    NEFFLD_ASSIGN(const std::vector<std::uint8_t> image,
-                  assemble_image(input, engine, context.ledger));
+    NEFFLD_ASSIGN(EngineImage image, assemble_image(input, engine, context.ledger));
     const StreamPlan& stream = context.planned().streams[static_cast<std::size_t>(engine)];
-    NEFFLD_TRY(context.sink({stream.request, image, false}));
+    NEFFLD_TRY(context.sink({stream.request, image.bytes, false}));
+    context.ledger.set_ip_map(context.kbin_index, engine, std::move(image.ip));
   }
   return {};
 }

@@ -3,12 +3,14 @@
 // (spec 04 sections 5, 6 and 8; decisions 3, 21, 33).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "block_author.hpp"
 #include "builders.hpp"
 #include "host_pages.hpp"
+#include "imcpy.hpp"
 #include "neuron_abi/ioctl.h"
 #include "neuron_abi/udma.h"
 
@@ -50,6 +52,7 @@ class RingGroup {
   MutableBytes tx(std::size_t i) const { return halves_[2 * i]; }
   MutableBytes rx(std::size_t i) const { return halves_[2 * i + 1]; }
   std::span<const RingPlan> rings() const { return rings_; }
+  bool empty() const { return memory_->bytes().empty(); }
 
  private:
   static std::uint64_t half_bytes(const RingPlan& ring) {
@@ -75,7 +78,8 @@ Result<void> author_group(const EmitContext& context, std::span<const PointerBas
                            context.plan.kbins[sibling].core,
                            planned.constant_block,
                            context.signal_source(),
-                           bases};
+                           bases,
+                           context.plan.packet_bytes};
   std::vector<RingWriter> writers;
   writers.reserve(group.rings().size());
   constexpr std::uint32_t no_request = 0xFFFF'FFFF;  // a host vring has no section on the device
@@ -104,13 +108,28 @@ Result<void> author_group(const EmitContext& context, std::span<const PointerBas
   return {};
 }
 
-/// Calls `use` with the authored rings of every instance of every set that `wanted` selects.
-template <class Wanted, class Use>
-Result<void> for_each_group(const EmitContext& context, Wanted wanted, Use use) {
+/// The ring families that own rings (spec 04 section 8).
+enum class Family : std::uint8_t {
+  fixed,     ///< every pointer is known at load
+  indirect,  ///< the same, and descriptors may name places in their own rings
+  bound,     ///< names inputs or outputs: exists once they have addresses
+};
+
+Family family_of(const Kbin& kbin, const KbinPlan& planned, std::uint32_t queue_set) {
+  if (kbin.queue_sets[queue_set].ring_type == RingType::indirect_memcpy) return Family::indirect;
+  return planned.queue_sets[queue_set].is_template ? Family::bound : Family::fixed;
+}
+
+/// Calls `use` with the authored rings of every instance of every set of a family.
+template <class Use>
+Result<void> for_each_group(const EmitContext& context, Family family, Use use) {
   NEFFLD_ASSIGN(const std::vector<PointerBase> bases,
                 pointer_bases(context.kbin(), context.planned(), context.addresses));
-  for (const QueueSetPlan& set : context.planned().queue_sets) {
-    if (set.ring_count == 0 || !wanted(set)) continue;
+  const auto& sets = context.planned().queue_sets;
+  for (std::uint32_t number = 0; number < sets.size(); ++number) {
+    const QueueSetPlan& set = sets[number];
+    if (set.ring_count == 0) continue;
+    if (family_of(context.kbin(), context.planned(), number) != family) continue;
     const auto per_instance =
         static_cast<std::uint32_t>(set.ring_count / set.triggered_blocks.size());
     for (std::size_t instance = 0; instance < set.triggered_blocks.size(); ++instance) {
@@ -134,31 +153,75 @@ Result<void> emit_group(const EmitContext& context, const RingGroup& group) {
   return {};
 }
 
-Result<void> plan_rings_of(PlanContext& context, bool templates) {
+Result<void> plan_rings_of(PlanContext& context, Family family) {
   for (std::uint32_t number = 0; number < context.out().rings.size(); ++number) {
     const RingPlan& ring = context.out().rings[number];
-    const QueueSetPlan& set = context.out().queue_sets[ring.queue_set];
-    if (set.is_template == templates && ring.allocated != 0) add_ring(context, number);
+    if (ring.allocated == 0) continue;
+    if (family_of(context.kbin(), context.out(), ring.queue_set) == family) {
+      add_ring(context, number);
+    }
   }
   return {};
+}
+
+Result<void> emit_rings_of(const EmitContext& context, Family family) {
+  return for_each_group(context, family,
+                        [&](const RingGroup& group) { return emit_group(context, group); });
+}
+
+/// Pointers into the set's own rings become absolute; only now have those rings a place.
+Result<void> absolutise_group(const EmitContext& context, const RingGroup& group) {
+  std::vector<ImcpyRing> rings;
+  for (std::size_t i = 0; i < group.rings().size(); ++i) {
+    const RingPlan& ring = group.rings()[i];
+    if (ring.allocated == 0) continue;
+    rings.push_back({context.patcher(group.rx(i), *ring.rx_request), ring.used,
+                     context.address_of(*ring.tx_request), context.address_of(*ring.rx_request),
+                     *ring.tx_request, *ring.rx_request});
+  }
+  return absolutise_imcpy(rings);
 }
 
 }  // namespace
 
 Result<void> plan_static_rings(PlanContext& context) {
-  return plan_rings_of(context, false);
+  return plan_rings_of(context, Family::fixed);
 }
 
 Result<void> emit_static_rings(const EmitContext& context) {
-  return for_each_group(
-      context, [](const QueueSetPlan& set) { return !set.is_template; },
-      [&](const RingGroup& group) { return emit_group(context, group); });
+  return emit_rings_of(context, Family::fixed);
+}
+
+Result<void> plan_imcpy_rings(PlanContext& context) {
+  const Kbin& kbin = context.kbin();
+  for (std::uint32_t i = 0; i < kbin.queue_sets.size(); ++i) {
+    if (kbin.queue_sets[i].ring_type != RingType::indirect_memcpy) continue;
+    const QueueSetPlan& set = context.out().queue_sets[i];
+    const Where where{.member = kbin.name, .path = kbin.queue_sets[i].name};
+    if (set.is_template) {  // these rings are made at load, when no tensor is known (spec 05 B5)
+      return invalid(where,
+                     "an indirect memcpy queue names an input or output, expected variables "
+                     "that are placed at load");
+    }
+    const bool empty = std::all_of(set.triggered_blocks.begin(), set.triggered_blocks.end(),
+                                   [](const auto& blocks) { return blocks.empty(); });
+    if (empty) {
+      return fail(Status::failure, ErrorClass::format, where,
+                  "trying to load an empty indirect memcpy vring set");
+    }
+  }
+  return plan_rings_of(context, Family::indirect);
+}
+
+Result<void> emit_imcpy_rings(const EmitContext& context) {
+  return for_each_group(context, Family::indirect, [&](const RingGroup& group) -> Result<void> {
+    if (!group.empty()) NEFFLD_TRY(absolutise_group(context, group));
+    return emit_group(context, group);
+  });
 }
 
 Result<void> emit_bound_rings(const EmitContext& context) {
-  return for_each_group(
-      context, [](const QueueSetPlan& set) { return set.is_template; },
-      [&](const RingGroup& group) { return emit_group(context, group); });
+  return emit_rings_of(context, Family::bound);
 }
 
 Result<std::uint32_t> plan_bound_rings(std::span<const Kbin> kbins, Plan& plan) {
@@ -167,7 +230,7 @@ Result<std::uint32_t> plan_bound_rings(std::span<const Kbin> kbins, Plan& plan) 
     const std::size_t before = plan.requests.size();
     for (std::uint32_t i = 0; i < kbins.size(); ++i) {
       PlanContext context{kbins, options, arch_table(plan.arch), plan, i};
-      NEFFLD_TRY(plan_rings_of(context, true));
+      NEFFLD_TRY(plan_rings_of(context, Family::bound));
     }
     return static_cast<std::uint32_t>(plan.requests.size() - before);
   });
@@ -184,9 +247,8 @@ Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& pla
     for (std::uint32_t i = 0; i < kbins.size(); ++i) {
       const EmitContext context{kbins,  plan,   arch_table(plan.arch), unbound,
                                 ledger, ledger, no_sections,           i};
-      NEFFLD_TRY(for_each_group(
-          context, [](const QueueSetPlan& set) { return set.is_template; },
-          [&](const RingGroup& group) -> Result<void> {
+      NEFFLD_TRY(
+          for_each_group(context, Family::bound, [&](const RingGroup& group) -> Result<void> {
             for (std::size_t r = 0; r < group.rings().size(); ++r) {
               const RingPlan& ring = group.rings()[r];
               const std::size_t used = std::size_t{NEURON_UDMA_DESC_SIZE} * ring.used;

@@ -174,7 +174,7 @@ class LoadTest(CliTest):
 
     def test_every_sample_loads_and_verifies_uncompressed(self):
         for name in sample_names():
-            if name in ("scale", "records-v3"):
+            if name in ("scale", "refused-v3"):
                 continue
             with self.subTest(name):
                 raw = sample(name, "--compression", "none")
@@ -218,6 +218,40 @@ class RelocsTest(CliTest):
         self.assertEqual({"branch_offset"}, {row["form"] for row in rows})
         text = self.assert_ok(run("relocs", sample("vecadd-v3"), "--form", "branch_offset")).out
         self.assertEqual(len(rows), len(text.splitlines()))
+
+
+class IpTest(CliTest):
+    def rows(self, *arguments):
+        done = self.assert_ok(run("ip", sample("control-flow-v3"), *arguments, "--format", "json"))
+        return [json.loads(line) for line in done.out.splitlines()]
+
+    def test_slots_and_addresses_map_both_ways(self):
+        for row in self.rows("2", "3", "8", "--engine", "sp"):
+            for record in range(row["records"]):
+                address = int(row["address"], 16) + 64 * record
+                back = self.rows(f"{address:#x}")[0]
+                self.assertEqual((row["subgraph"], "sp", row["slot"], record),
+                                 (back["subgraph"], back["engine"], back["slot"], back["record"]))
+
+    def test_a_slot_without_an_engine_is_answered_for_every_stream_that_has_it(self):
+        engines = {row["engine"] for row in self.rows("1") if row["subgraph"] == "sg00"}
+        self.assertEqual({"pe", "act", "pool", "dve", "sp"}, engines)
+        removed = self.rows("1", "--engine", "pe")[0]  # the label of a v3 stream
+        self.assertEqual(0, removed["records"])
+
+    def test_text_says_which_record_of_an_expansion_it_is(self):
+        text = self.assert_ok(run("ip", sample("control-flow-v3"), "2", "--engine", "sp")).out
+        self.assertRegex(text.splitlines()[0],
+                         r"^0x[0-9a-f]{11}  sg00 sp +slot 2 \(neff ip 3\), record 1 of 2$")
+
+    def test_what_is_no_instruction_of_the_file_is_answered_with_no(self):
+        for place, text in (("0x10", "lies in no instruction image"), ("100000", "no stream has a")):
+            error = self.assert_refused(run("ip", sample("control-flow-v3"), place), 1)
+            self.assertIn(text, error)
+        start = int(self.rows("0", "--engine", "pe")[0]["address"], 16)
+        error = self.assert_refused(run("ip", sample("control-flow-v3"), f"{start - 64:#x}"), 1)
+        self.assertIn("is out of bounds of the main buffer", error)
+        self.assert_refused(run("ip", sample("control-flow-v3"), "12x"), 2)
 
 
 def load_offsets(data):
@@ -277,7 +311,7 @@ class DumpTest(CliTest):
 
     def test_a_failed_dump_leaves_no_image(self):
         image = os.path.join(self.fresh_folder(), "image.elf")
-        self.assert_refused(run("dump", sample("records-v3"), "-o", image), 5)
+        self.assert_refused(run("dump", sample("refused-v3"), "-o", image), 5)
         self.assertFalse(os.path.exists(image))
 
 

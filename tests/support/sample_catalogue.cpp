@@ -12,7 +12,8 @@ std::span<const CatalogueEntry> catalogue() {
   static const std::vector<CatalogueEntry> all = [] {
     std::vector<CatalogueEntry> entries;
     for (const auto part : {catalogue_parts::static_samples(), catalogue_parts::shape_samples(),
-                            catalogue_parts::dge_samples(), catalogue_parts::special_samples()}) {
+                            catalogue_parts::dge_samples(), catalogue_parts::control_samples(),
+                            catalogue_parts::special_samples()}) {
       entries.insert(entries.end(), part.begin(), part.end());
     }
     std::sort(entries.begin(), entries.end(),

@@ -40,6 +40,7 @@ namespace catalogue_parts {
 std::span<const CatalogueEntry> static_samples();
 std::span<const CatalogueEntry> shape_samples();
 std::span<const CatalogueEntry> dge_samples();
+std::span<const CatalogueEntry> control_samples();
 std::span<const CatalogueEntry> special_samples();
 }  // namespace catalogue_parts
 

@@ -2,6 +2,7 @@
 // Streams: form of every slot, D4 operands, and the token model (spec 08 sections 4 and 5).
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "sample_check.hpp"
 
@@ -9,7 +10,8 @@ namespace neffld::sample::check {
 namespace {
 
 constexpr std::uint8_t op_event = 0xA0, op_branch = 0xA9, op_trigger = 0xC1, op_label = 0xCC,
-                       op_dge = 0xD4;
+                       op_function = 0xD1, op_return = 0xD2, op_call = 0xD3, op_dge = 0xD4,
+                       op_exit = 0xDF;
 
 std::string queue_name(Bytes slot) {
   const std::string_view field = as_text(slot.subspan(0x0C, 32));
@@ -126,6 +128,7 @@ namespace {
 struct Core {
   std::array<std::uint64_t, 256> semaphores = {};
   std::array<std::size_t, engine_count> position = {};
+  std::array<std::vector<std::size_t>, engine_count> returns;  ///< where its calls go on
 };
 
 bool may_run(const Core& core, Bytes slot) {
@@ -159,17 +162,44 @@ void execute(const Graph& graph, std::vector<Core>& cores, std::size_t self, Byt
 
 namespace {
 
-/// Where an engine goes on. Branches are always taken and go to a label: no sample compares.
-std::size_t next_position(Bytes stream, std::size_t at) {
-  const Bytes slot = stream.subspan(at, 64);
-  if (slot[0] != op_branch) return at + 64;
-  if (slot[0x0C] != 0 || slot[0x0E] != 2) return at;  // reported as a slot never passed
-  for (std::size_t target = 0; stream.size() - target >= 64; target += 64) {
-    const Bytes label = stream.subspan(target, 64);
-    const bool same = load_le<std::uint32_t>(label, 0x0C) == load_le<std::uint32_t>(slot, 0x30);
-    if (label[0] == op_label && same) return target;
+/// Offset of the first record of that opcode whose field at 0x0C starts with the same bytes.
+std::size_t find_record(Bytes stream, std::uint8_t opcode, Bytes field) {
+  for (std::size_t at = 0; stream.size() - at >= 64; at += 64) {
+    const Bytes other = stream.subspan(at + 0x0C, field.size());
+    if (stream[at] == opcode && std::equal(field.begin(), field.end(), other.begin())) return at;
   }
-  return at;
+  return stream.size();
+}
+
+/// Where an engine goes on; where it is, if it never will. Comparisons in samples are never true.
+std::size_t next_position(Bytes stream, std::size_t at, std::vector<std::size_t>& returns) {
+  const Bytes slot = stream.subspan(at, 64);
+  switch (slot[0]) {
+    case op_function:  // behind MAIN
+    case op_exit:
+      return stream.size();
+    case op_call: {
+      const std::size_t function = find_record(stream, op_function, slot.subspan(0x0C, 32));
+      if (function == stream.size()) return at;
+      returns.push_back(at + 64);
+      return function + 64;
+    }
+    case op_return: {
+      if (returns.empty()) return at;
+      const std::size_t back = returns.back();
+      returns.pop_back();
+      return back;
+    }
+    case op_branch: {
+      if (slot[0x0C] != 0) return at + 64;
+      std::size_t target = at;
+      if (slot[0x0E] == 2) target = find_record(stream, op_label, slot.subspan(0x30, 4));
+      if (slot[0x0E] == 3) target += load_le<std::uint32_t>(slot, 0x30);
+      return target > at && target < stream.size() ? target : at;  // a loop is never passed
+    }
+    default:
+      return at + 64;
+  }
 }
 
 }  // namespace
@@ -183,8 +213,8 @@ void run_tokens(const std::vector<Graph>& graphs, Problems& problems) {
         const Bytes stream = graphs[self].streams[engine];
         std::size_t& at = cores[self].position[engine];
         while (stream.size() - at >= 64 && may_run(cores[self], stream.subspan(at, 64))) {
-          const std::size_t next = next_position(stream, at);
-          if (next <= at) break;  // a loop or an unknown branch: never passed
+          const std::size_t next = next_position(stream, at, cores[self].returns[engine]);
+          if (next == at) break;
           execute(graphs[self], cores, self, stream.subspan(at, 64));
           at = next;
           progress = true;

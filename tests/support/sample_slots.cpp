@@ -42,7 +42,7 @@ void put(Slot& slot, std::size_t offset, T value) {
 
 void put_name(Slot& slot, std::string_view name) {
   if (name.empty() || name.size() > 31) {
-    throw std::invalid_argument("queue name must have 1..31 characters: " + std::string(name));
+    throw std::invalid_argument("name must have 1..31 characters: " + std::string(name));
   }
   std::copy(name.begin(), name.end(), slot.begin() + 0x0C);
 }
@@ -203,6 +203,69 @@ Slot branch_to_label(std::uint32_t id) {
   slot[0x0D] = dtype_code("uint32");
   slot[0x0E] = 2;  // target mode: label
   put<std::uint32_t>(slot, 0x30, id);
+  return slot;
+}
+
+Slot branch_by(std::int32_t slots, std::uint8_t compare) {
+  Slot slot = make_slot(0xA9);
+  slot[0x0C] = compare;
+  slot[0x0D] = dtype_code("uint32");
+  slot[0x0E] = 3;  // target mode: relative
+  put<std::uint64_t>(slot, 0x30, static_cast<std::uint32_t>(slots * 64));
+  return slot;
+}
+
+Slot branch_hint(std::uint32_t label) {
+  Slot slot = make_slot(0xDD);
+  slot[0x0E] = 2;
+  put<std::uint32_t>(slot, 0x30, label);
+  return slot;
+}
+
+Slot dma_barrier(Wait wait) {
+  Slot slot = make_slot(0xC3);
+  set_wait(slot, wait);
+  return slot;
+}
+
+Slot read_var_addr(std::uint32_t var_id, std::uint32_t offset, std::uint8_t low,
+                   std::uint8_t high) {
+  Slot slot = make_slot(0xC9);
+  put<std::uint32_t>(slot, 0x10, var_id);
+  put<std::uint32_t>(slot, 0x14, offset);
+  slot[0x20] = low;
+  slot[0x21] = high;
+  return slot;
+}
+
+Slot function_begin(std::string_view name, std::uint8_t low, std::uint8_t high) {
+  Slot slot = make_slot(0xD1);
+  put_name(slot, name);
+  slot[0x31] = low;
+  slot[0x32] = high;
+  return slot;
+}
+
+Slot function_return() {
+  return make_slot(0xD2);
+}
+
+Slot function_call(std::string_view name) {
+  Slot slot = make_slot(0xD3);
+  put_name(slot, name);
+  return slot;
+}
+
+Slot exit_execution() {
+  Slot slot = make_slot(0xDF);
+  slot[0x0C] = 1;
+  return slot;
+}
+
+Slot extension(std::uint8_t compute) {
+  Slot slot{};
+  slot[0] = 0xDA;
+  slot[3] = compute;
   return slot;
 }
 

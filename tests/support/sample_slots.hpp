@@ -53,6 +53,18 @@ Slot tensor_load(std::uint32_t var_id, std::uint32_t offset, std::uint8_t target
 Slot tensor_store(std::uint32_t var_id, std::uint32_t offset, std::uint32_t value);
 /// A9, always taken, to the label of that id (target mode 2).
 Slot branch_to_label(std::uint32_t id);
+/// A9 to the record `slots` further (target mode 3). `compare` as spec 05 A5: 0 is always, 4 is
+/// "not equal 0", which a register that nothing wrote does not meet.
+Slot branch_by(std::int32_t slots, std::uint8_t compare = 0);
+Slot branch_hint(std::uint32_t label);  ///< DD
+Slot dma_barrier(Wait wait = {});       ///< C3
+Slot read_var_addr(std::uint32_t var_id, std::uint32_t offset, std::uint8_t low,
+                   std::uint8_t high);                                                      ///< C9
+Slot function_begin(std::string_view name, std::uint8_t low = 20, std::uint8_t high = 21);  ///< D1
+Slot function_return();                                                                     ///< D2
+Slot function_call(std::string_view name);                                                  ///< D3
+Slot exit_execution();                     ///< DF, code 1
+Slot extension(std::uint8_t compute = 0);  ///< DA behind a D4
 
 /// One side of a D4 record. `table` selects marker 0x20 (index = position in the dge-table list),
 /// otherwise marker 0x10 (index = var_id). Index 0 of steps and counts is the inner one.

@@ -179,7 +179,8 @@ Wait Subgraph::move_block(Block block, Wait gate) {
   done.value += queue.num_queues;
   block.semaphore = done.semaphore;
   ++queue.blocks;
-  stream(queue.owner).add(dma_trigger(queue.name, block.id, gate));
+  stream(queue.owner)
+      .add(dma_trigger(block.instance.empty() ? queue.name : block.instance, block.id, gate));
   blocks_[queue.name].push_back(std::move(block));
   return done;
 }

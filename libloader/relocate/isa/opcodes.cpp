@@ -15,7 +15,12 @@ struct Row {
   Generations generations;
   std::int8_t only_engine;
   Treatment treatment;
+  std::string_view reason = {};
 };
+
+// Why spec 05 U leaves a pseudo record out.
+constexpr std::string_view no_payload = "its payload is not known";
+constexpr std::string_view no_records = "the records it becomes are not known";
 
 // Sources: spec 05 A2 (real records), A4 (pseudo records).
 constexpr Row rows[] = {
@@ -124,7 +129,7 @@ constexpr Row rows[] = {
     {0xA6, "NOTIFY", all, -1, Treatment::verbatim},
     {0xA7, "MOVE", all, -1, Treatment::verbatim},
     {0xA8, "ALU_OP", all, -1, Treatment::verbatim},
-    {0xA9, "COMPARE_BRANCH", all, -1, Treatment::branch_refused},
+    {0xA9, "COMPARE_BRANCH", all, -1, Treatment::branch},
     {0xAA, "TENSOR_LOAD", all, -1, Treatment::verbatim},
     {0xAB, "TENSOR_STORE", all, -1, Treatment::verbatim},
     {0xB0, "EVENT_SEMAPHORE_RANGE_CLEAR", all, -1, Treatment::verbatim},
@@ -141,35 +146,35 @@ constexpr Row rows[] = {
     {0xBF, "SB2SB_COLLECTIVE", v3_up, -1, Treatment::verbatim},
     {0xC1, "PSEUDO_DMA_TRIGGER", all, -1, Treatment::dma_trigger},
     {0xC2, "PSEUDO_DMA_REARM", all, -1, Treatment::dma_rearm},
-    {0xC3, "PSEUDO_DMA_BARRIER", all, -1, Treatment::pseudo_refused},
-    {0xC4, "PSEUDO_DMAMEMCPY_FULL_IND", all, -1, Treatment::pseudo_refused},
-    {0xC5, "PSEUDO_SEMAPHORE_SET", all, -1, Treatment::pseudo_refused},
-    {0xC6, "PSEUDO_LOAD_ACT_FUNC_SET", all, -1, Treatment::pseudo_refused},
-    {0xC7, "PSEUDO_TRIGGER_ALL_REDUCE", all, -1, Treatment::pseudo_refused},
-    {0xC8, "PSEUDO_TRIGGER_COLLECTIVE", all, -1, Treatment::pseudo_refused},
-    {0xC9, "PSEUDO_READ_VAR_ADDR", all, -1, Treatment::pseudo_refused},
-    {0xCA, "PSEUDO_EMBEDDING_UPDATE", all, -1, Treatment::pseudo_refused},
-    {0xCB, "PSEUDO_SEND_RECV", all, -1, Treatment::pseudo_refused},
+    {0xC3, "PSEUDO_DMA_BARRIER", all, -1, Treatment::barrier},
+    {0xC4, "PSEUDO_DMAMEMCPY_FULL_IND", all, -1, Treatment::pseudo_refused, no_records},
+    {0xC5, "PSEUDO_SEMAPHORE_SET", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xC6, "PSEUDO_LOAD_ACT_FUNC_SET", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xC7, "PSEUDO_TRIGGER_ALL_REDUCE", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xC8, "PSEUDO_TRIGGER_COLLECTIVE", all, -1, Treatment::collective},
+    {0xC9, "PSEUDO_READ_VAR_ADDR", all, -1, Treatment::read_var_addr},
+    {0xCA, "PSEUDO_EMBEDDING_UPDATE", all, -1, Treatment::pseudo_refused, no_records},
+    {0xCB, "PSEUDO_SEND_RECV", all, -1, Treatment::collective},
     {0xCC, "PSEUDO_BRANCH_LABEL", all, -1, Treatment::branch_label},
     {0xCD, "PSEUDO_TENSOR_STORE", all, -1, Treatment::tensor_store},
     {0xCE, "PSEUDO_TENSOR_LOAD", all, -1, Treatment::tensor_load},
-    {0xCF, "PSEUDO_DMASWAP_QUEUE_SET", all, -1, Treatment::pseudo_refused},
-    {0xD0, "PSEUDO_SET_RNG_SEED", all, -1, Treatment::pseudo_refused},
-    {0xD1, "PSEUDO_FUNCTION_BEGIN", all, -1, Treatment::pseudo_refused},
-    {0xD2, "PSEUDO_FUNCTION_RETURN", all, -1, Treatment::pseudo_refused},
-    {0xD3, "PSEUDO_FUNCTION_CALL", all, -1, Treatment::pseudo_refused},
+    {0xCF, "PSEUDO_DMASWAP_QUEUE_SET", all, -1, Treatment::pseudo_refused, no_records},
+    {0xD0, "PSEUDO_SET_RNG_SEED", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xD1, "PSEUDO_FUNCTION_BEGIN", all, -1, Treatment::function_begin},
+    {0xD2, "PSEUDO_FUNCTION_RETURN", all, -1, Treatment::function_return},
+    {0xD3, "PSEUDO_FUNCTION_CALL", all, -1, Treatment::function_call},
     {0xD4, "PSEUDO_DMA_DIRECT2D", all, -1, Treatment::dma_direct2d},
-    {0xD5, "PSEUDO_SYNC_BARRIER", all, -1, Treatment::pseudo_refused},
-    {0xD6, "PSEUDO_RANGE_CHECK", all, -1, Treatment::pseudo_refused},
-    {0xD7, "PSEUDO_JPEG_DECODE", v3_up, -1, Treatment::pseudo_refused},
-    {0xD8, "PSEUDO_CORE_BARRIER", all, -1, Treatment::pseudo_refused},
-    {0xD9, "PSEUDO_TRIGGER_COLLECTIVE_2", all, -1, Treatment::pseudo_refused},
-    {0xDA, "PSEUDO_EXTENSION", all, -1, Treatment::pseudo_refused},
-    {0xDB, "PSEUDO_CUR_PROCESSING_RANK_ID", all, -1, Treatment::pseudo_refused},
-    {0xDC, "PSEUDO_GID_LOAD", all, -1, Treatment::pseudo_refused},
-    {0xDD, "PSEUDO_BRANCH_PREFETCH_HINT", all, -1, Treatment::pseudo_refused},
-    {0xDE, "PSEUDO_TENSOR_COMPLETION", all, -1, Treatment::pseudo_refused},
-    {0xDF, "PSEUDO_INST", all, -1, Treatment::pseudo_refused},
+    {0xD5, "PSEUDO_SYNC_BARRIER", all, -1, Treatment::barrier},
+    {0xD6, "PSEUDO_RANGE_CHECK", all, -1, Treatment::pseudo_refused, no_records},
+    {0xD7, "PSEUDO_JPEG_DECODE", v3_up, -1, Treatment::pseudo_refused, no_records},
+    {0xD8, "PSEUDO_CORE_BARRIER", all, -1, Treatment::barrier},
+    {0xD9, "PSEUDO_TRIGGER_COLLECTIVE_2", all, -1, Treatment::pseudo_refused, no_records},
+    {0xDA, "PSEUDO_EXTENSION", all, -1, Treatment::extension},
+    {0xDB, "PSEUDO_CUR_PROCESSING_RANK_ID", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xDC, "PSEUDO_GID_LOAD", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xDD, "PSEUDO_BRANCH_PREFETCH_HINT", all, -1, Treatment::branch_hint},
+    {0xDE, "PSEUDO_TENSOR_COMPLETION", all, -1, Treatment::pseudo_refused, no_payload},
+    {0xDF, "PSEUDO_INST", all, -1, Treatment::inst},
     {0xE0, "SPARSITY_COMPRESS", v4_up, -1, Treatment::verbatim},
     {0xE1, "SPARSITY_COMPRESS_TAG", v4_up, -1, Treatment::verbatim},
     {0xE2, "RAND2", v4_up, -1, Treatment::verbatim},
@@ -203,7 +208,9 @@ constexpr bool legal(Generations generations, Arch arch) {
 constexpr std::array<Opcode, 256> make_table(Arch arch) {
   std::array<Opcode, 256> table{};
   for (const Row& row : rows) {
-    if (legal(row.generations, arch)) table[row.code] = {row.name, row.treatment, row.only_engine};
+    if (legal(row.generations, arch)) {
+      table[row.code] = {row.name, row.treatment, row.only_engine, row.reason};
+    }
   }
   return table;
 }

@@ -8,15 +8,8 @@ namespace {
 constexpr std::uint8_t wait_greater_than = 4;
 constexpr std::uint8_t update_increment = 0x13;
 constexpr std::uint8_t update_decrement = 0x14;
-constexpr std::uint8_t relative_immediate = 3;  // A9 target mode
-constexpr std::uint8_t hint_relative_branch = 2;
-
-Slot make_record(std::uint8_t opcode) {
-  Slot slot{};
-  slot[at_opcode] = opcode;
-  slot[at_word_length] = word_length;
-  return slot;
-}
+constexpr std::uint8_t dtype_u32 = 9;
+constexpr std::uint8_t source_immediate = 1;
 
 }  // namespace
 
@@ -28,6 +21,13 @@ bool updates_semaphore(std::uint8_t update_mode) {
   // "On complete" modes are the "on read" ones plus 16; register variants fill the even gaps.
   const std::uint8_t base = update_mode & 0x0F;
   return update_mode < 0x20 && base >= 3 && base <= 10;
+}
+
+Slot make_record(std::uint8_t opcode) {
+  Slot slot{};
+  slot[at_opcode] = opcode;
+  slot[at_word_length] = word_length;
+  return slot;
 }
 
 Slot make_write() {
@@ -57,7 +57,25 @@ Slot make_done_notify() {
 Slot make_branch() {
   Slot slot = make_record(op_compare_branch);
   slot[at_debug_hint] = hint_relative_branch;
-  slot[at_branch_target_mode] = relative_immediate;
+  slot[at_branch_target_mode] = target_relative;
+  return slot;
+}
+
+Slot make_register_branch(std::uint8_t low, std::uint8_t high) {
+  Slot slot = make_record(op_compare_branch);
+  slot[at_branch_target_mode] = target_register;
+  slot[at_branch_target_low] = low;
+  slot[at_branch_target_high] = high;
+  return slot;
+}
+
+Slot make_address_move(std::uint8_t low, std::uint8_t high) {
+  Slot slot = make_record(op_move);
+  slot[at_move_count] = 2;
+  slot[at_move_dtype] = dtype_u32;
+  slot[at_move_source] = source_immediate;
+  slot[at_move_targets] = low;
+  slot[at_move_targets + 1] = high;
   return slot;
 }
 

@@ -32,9 +32,43 @@ enum Offset : std::size_t {
   at_write_size = 0x0C,
   at_write_address = 0x10,
   at_write_value = 0x18,
-  // A9
+  // A9; DD has its target in the same fields
+  at_branch_compare = 0x0C,
   at_branch_target_mode = 0x0E,
+  at_branch_target_low = 0x22,
+  at_branch_target_high = 0x23,
   at_branch_immediate = 0x30,
+  // A7 MOVE
+  at_move_count = 0x0C,
+  at_move_dtype = 0x0D,
+  at_move_source = 0x0E,
+  at_move_targets = 0x18,
+  at_move_immediates = 0x20,
+  // C8, CB
+  at_collective_op = 0x0C,
+  at_collective_dtype = 0x0D,
+  at_collective_group = 0x0E,
+  at_collective_input = 0x10,
+  at_collective_output = 0x14,
+  at_collective_elements = 0x18,
+  at_collective_type = 0x20,
+  at_collective_input_offset = 0x30,
+  at_collective_output_offset = 0x38,
+  // C9: variable and offset as CD, CE
+  at_address_register_low = 0x20,
+  at_address_register_high = 0x21,
+  // CC
+  at_label = 0x0C,
+  // D1, D3
+  at_function_name = 0x0C,
+  at_reset_semaphores = 0x30,
+  at_return_register_low = 0x31,
+  at_return_register_high = 0x32,
+  at_args_table = 0x30,
+  // DA
+  at_extension_compute = 0x03,
+  // DF
+  at_inst_code = 0x0C,
   // A0, second wait and update
   at_extended_wait_mode = 0x20,
   at_extended_update_mode = 0x22,
@@ -51,6 +85,20 @@ enum Offset : std::size_t {
   at_destination = 0x28,
 };
 inline constexpr std::size_t queue_name_bytes = 32;
+inline constexpr std::size_t function_name_bytes = 32;  // of 36; the runtime compares these
+
+/// Where an A9 goes (its byte 0E).
+enum TargetMode : std::uint8_t {
+  target_register = 1,           ///< absolute, in a register pair
+  target_label = 2,              ///< source streams only: label id at 30
+  target_relative = 3,           ///< byte offset from the record itself
+  target_relative_register = 4,  ///< the same in a register
+};
+inline constexpr std::uint8_t last_compare = 12;  // A9 compares 0 (always) to 12
+
+/// Bits of byte 3.
+inline constexpr std::uint8_t hint_function = 1;         // record of a function
+inline constexpr std::uint8_t hint_relative_branch = 2;
 
 /// A view of one record of a stream.
 class Record {
@@ -73,6 +121,8 @@ bool updates_semaphore(std::uint8_t update_mode);
 
 using Slot = std::array<std::uint8_t, slot_bytes>;
 
+/// An empty record.
+Slot make_record(std::uint8_t opcode);
 /// WRITE of a 4-byte value; address and value are zero until patched.
 Slot make_write();
 /// The gate of the preamble: wait until semaphore 240 + engine is positive, then take one.
@@ -81,6 +131,10 @@ Slot make_start_gate(Engine engine);
 Slot make_done_notify();
 /// Unconditional relative branch; the offset is zero until patched.
 Slot make_branch();
+/// Unconditional branch to the absolute address in a register pair.
+Slot make_register_branch(std::uint8_t low, std::uint8_t high);
+/// MOVE of two 32-bit immediates, zero until patched, into a register pair.
+Slot make_address_move(std::uint8_t low, std::uint8_t high);
 
 inline constexpr std::uint8_t start_semaphore = 240;  // + engine
 inline constexpr std::uint8_t done_semaphore = 245;

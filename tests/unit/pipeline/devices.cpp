@@ -54,7 +54,7 @@ Bytes sample_bytes(std::string_view name) {
 std::vector<std::string> loadable_samples() {
   std::vector<std::string> names;
   for (const auto& entry : sample::catalogue()) {
-    if (entry.name != "scale" && entry.name != "records-v3") names.emplace_back(entry.name);
+    if (entry.name != "scale" && entry.name != "refused-v3") names.emplace_back(entry.name);
   }
   return names;
 }

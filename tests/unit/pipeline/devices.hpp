@@ -59,8 +59,8 @@ struct Bench {
 
 /// The packed bytes of a sample; made once, lives as long as the process.
 Bytes sample_bytes(std::string_view name);
-/// The names of the catalogue whose models load: all but records-v3 (needs branch fix-up, which
-/// this version refuses) and the benchmark's.
+/// The names of the catalogue whose models load: all but refused-v3, which has a record that nobody
+/// can lower, and the benchmark's.
 std::vector<std::string> loadable_samples();
 std::uint32_t architecture_of(std::string_view name);
 /// A parsed sample for the architecture it names.

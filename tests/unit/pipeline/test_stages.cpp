@@ -77,7 +77,7 @@ TEST_CASE("a load that fails before staging makes no device call") {
     CHECK_FALSE(parse_model(file, bench.session->arch()));
   }
   SECTION("plan: a record that cannot be translated") {
-    const auto loaded = bench.session->load(parsed("records-v3"));
+    const auto loaded = bench.session->load(parsed("refused-v3"));
     REQUIRE_FALSE(loaded);
     CHECK(loaded.error().error_class == ErrorClass::unsupported);
   }

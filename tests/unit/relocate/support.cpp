@@ -249,8 +249,7 @@ SampleModel sample_model(std::string_view name) {
 std::vector<std::string> loadable_samples() {
   std::vector<std::string> names;
   for (const auto& entry : sample::catalogue()) {
-    // "scale" is a benchmark, not another shape; "records-v3" has a branch (test_records).
-    if (entry.name != "scale" && entry.name != "records-v3") names.emplace_back(entry.name);
+    if (entry.name != "scale" && entry.name != "refused-v3") names.emplace_back(entry.name);
   }
   return names;
 }

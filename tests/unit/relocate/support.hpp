@@ -53,6 +53,8 @@ class Program {
 
   Variable& variable(std::uint32_t id) { return kbin_.variables[id]; }
   QueueSet& queue_set(std::uint32_t index) { return kbin_.queue_sets[index]; }
+  /// For what has no function here.
+  Kbin& edit() { return kbin_; }
   /// The kbin; valid while this program lives and nothing is added.
   const Kbin& kbin();
 
@@ -91,7 +93,7 @@ struct SampleModel {
   ParsedModel parsed;
 };
 SampleModel sample_model(std::string_view name);
-/// Samples this version lowers, in name order.
+/// All samples but the benchmark and the one that is refused, in name order.
 std::vector<std::string> loadable_samples();
 
 /// Checks that an error names member, path, record and contains a text.

@@ -144,7 +144,10 @@ TEST_CASE("E2: a tensor load by var-id becomes one by address") {
                                       "40 20 00 00 01 00 00 00 01 00 00 00 01 00 00 00 05"));
   CHECK(f.slot(Engine::sp, 2) == wide("ab 10 00 00 00 00 00 00 00 00 00 00 09 00 01 01"
                                       "40 20 00 00 01 00 00 00 01 00 00 00 01 00 00 00 05"));
-  const auto map = build_ip_map(f.kbins(), f.plan, 0, Engine::sp);
+  Ledger ledger;
+  REQUIRE(relocate(f.kbins(), f.plan, f.addresses, ledger,
+                   [](const SectionContent&) { return Result<void>(); }));
+  const IpMap* map = ledger.ip_map(0, Engine::sp);
   REQUIRE(map);
   const auto main_rows = std::count_if(map->rows.begin(), map->rows.end(), [](const IpRow& row) {
     return row.section == IpSection::main;

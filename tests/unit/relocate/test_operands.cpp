@@ -85,12 +85,26 @@ TEST_CASE("a D4 needs a copy, one dynamic queue of its engine and a semaphore of
 }
 
 TEST_CASE("only the variable and the table marker are understood") {
-  for (const int marker : {0x00, 0x04, 0x08, 0x24, 0x28, 0x21, 0x30, 0x50, 0x80, 0xC0, 0xFF}) {
+  for (const int marker : {0x00, 0x04, 0x08, 0x2D, 0x68, 0x21, 0x30, 0x50, 0x80, 0xC0, 0xFF}) {
     for (const std::size_t at : {0x10u, 0x28u}) {
       Rig rig;
       rig.slot[at + 7] = static_cast<std::uint8_t>(marker);
       rig.expect_refused(fmt::format("operand at byte 0x{:x} has marker 0x{:02x}", at, marker));
     }
+  }
+}
+
+TEST_CASE("a table entry whose offset is in registers stays as it is; only its index is checked") {
+  for (const int marker : {0x24, 0x28, 0x2C}) {
+    Rig rig;
+    rig.slot[0x17] = static_cast<std::uint8_t>(marker);
+    std::fill_n(rig.slot.begin() + 0x10, 4, std::uint8_t{0xFF});  // registers, not an offset
+    rig.slot[0x14] = rig.slot[0x15] = rig.slot[0x16] = 0;
+    CHECK(rig.plan());
+    Rig beyond;
+    beyond.slot = rig.slot;
+    beyond.slot[0x14] = 200;
+    beyond.expect_refused("operand at byte 0x10 names entry 200 of a dge-table");
   }
 }
 

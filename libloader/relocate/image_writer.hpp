@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Appends records to an instruction image, patches their fields and keeps the IP map.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "isa/record.hpp"
+#include "patcher.hpp"
+
+namespace neffld {
+
+/// The image of one engine while it is written. Its size is planned beforehand.
+class ImageWriter {
+ public:
+  ImageWriter(std::uint64_t slots, std::uint32_t kbin, std::uint32_t request, Ledger& ledger)
+      : image_(slots * isa::slot_bytes), patcher_(image_, kbin, request, ledger) {}
+
+  /// Bytes written so far: the place of the next record.
+  std::uint64_t at() const { return at_; }
+  std::uint64_t size() const { return image_.size(); }
+  std::vector<std::uint8_t> take() { return std::move(image_); }
+
+  /// The record of the NEFF that the next records stand for.
+  void set_source(std::uint64_t slot) {
+    source_ = {SourceRecord::Kind::slot, static_cast<std::uint32_t>(slot)};
+  }
+  void clear_source() { source_ = {}; }
+  /// Bits of byte 3 that every record gets from now on (functions).
+  void set_hint(std::uint8_t bits) { hint_ = bits; }
+
+  /// Appends a record; `hint` are further bits of its byte 3.
+  Result<void> append(Bytes slot, std::uint8_t hint = 0) {
+    if (image_.size() - at_ < isa::slot_bytes) [[unlikely]]
+      return overflow();
+    std::copy_n(slot.data(), isa::slot_bytes, image_.data() + at_);
+    at_ += isa::slot_bytes;
+    return set_bits(isa::at_debug_hint, static_cast<std::uint8_t>(hint | hint_));
+  }
+
+  /// Patches a field of the record appended last.
+  template <class T>
+  Result<void> patch(std::size_t offset, RelocForm form, T value, Symbol symbol = {}) {
+    return patcher_.patch(at_ - isa::slot_bytes + offset, form, value, symbol, source_);
+  }
+  Result<void> patch_opcode(std::uint8_t opcode) {
+    return patch(isa::at_opcode, RelocForm::opcode, opcode);
+  }
+  /// Sets a byte of the record appended last, if it is not what it should be already.
+  Result<void> set_byte(std::size_t offset, std::uint8_t value) {
+    if (image_[at_ - isa::slot_bytes + offset] == value) return {};
+    return patch(offset, RelocForm::record_byte, value);
+  }
+  /// Makes the record appended last a relative branch to an image slot.
+  Result<void> patch_target(std::uint32_t image_slot, Symbol symbol) {
+    NEFFLD_TRY(set_byte(isa::at_branch_target_mode, isa::target_relative));
+    const std::uint64_t own = at_ - isa::slot_bytes;
+    // The 8-byte field holds the signed 32-bit offset zero-extended (spec 05 A5).
+    const auto distance =
+        static_cast<std::uint32_t>(std::uint64_t{image_slot} * isa::slot_bytes - own);
+    return patch(isa::at_branch_immediate, RelocForm::branch_offset, std::uint64_t{distance},
+                 symbol);
+  }
+
+ private:
+  Result<void> set_bits(std::size_t offset, std::uint8_t bits) {
+    const std::uint8_t old = image_[at_ - isa::slot_bytes + offset];
+    return set_byte(offset, static_cast<std::uint8_t>(old | bits));
+  }
+  Result<void> overflow() const;
+
+  std::vector<std::uint8_t> image_;
+  Patcher patcher_;
+  SourceRecord source_;
+  std::uint8_t hint_ = 0;
+  std::uint64_t at_ = 0;
+};
+
+}  // namespace neffld

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+// Scans the instruction streams before any address is known: checks every record, counts lowered
+// slots, places bodies and branch targets in the image and collects the triggers (spec 05 A6,
+// decisions 5 and 36).
+#include <fmt/format.h>
+
+#include "builders.hpp"
+#include "control_flow.hpp"
+#include "translator.hpp"
+
+namespace neffld {
+namespace {
+
+using isa::Record;
+using isa::Treatment;
+
+constexpr std::uint64_t preamble_slots = 1;
+constexpr std::uint64_t postamble_slots = 2;
+// Branch offsets inside an image are 32 bits wide, and so is the row offset of the IP map.
+constexpr std::uint64_t most_slots = 0x7FFF'FFFF / isa::slot_bytes;
+
+/// Tells whether ascending slots lie in disjoint ascending ranges.
+class RangeCursor {
+ public:
+  explicit RangeCursor(std::span<const SlotRange> ranges) : ranges_(ranges) {}
+  const SlotRange* at(std::uint32_t slot) {
+    while (next_ < ranges_.size() && ranges_[next_].end <= slot) ++next_;
+    const bool inside = next_ < ranges_.size() && ranges_[next_].first <= slot;
+    return inside ? &ranges_[next_] : nullptr;
+  }
+
+ private:
+  std::span<const SlotRange> ranges_;
+  std::size_t next_ = 0;
+};
+
+class Scanner {
+ public:
+  Scanner(PlanContext& context, const QueueLookup& lookup, Engine engine)
+      : context_(context),
+        lookup_(lookup),
+        engine_(engine),
+        slots_(context.kbin().engine(engine).slots),
+        checker_(context.kbin(), context.arch, engine),
+        stream_(context.out().streams[static_cast<std::size_t>(engine)]) {}
+
+  Result<void> run() {
+    NEFFLD_TRY(check_count(slots_.size() / isa::slot_bytes));
+    stream_.slots_in = slots_.size() / isa::slot_bytes;
+    stream_.first_collective = context_.out().collectives + 1;
+    NEFFLD_ASSIGN(flow_, read_control_flow(checker_, slots_));
+    stream_.bodies = std::move(flow_.bodies);
+    stream_.calls = std::move(flow_.calls);
+    std::uint64_t image_slot = preamble_slots;
+    for (std::size_t body = 0; body < stream_.bodies.size(); ++body) {
+      NEFFLD_TRY(scan_body(body, image_slot));
+      image_slot += stream_.bodies[body].image_slots;
+      if (body == 0) image_slot += postamble_slots;
+      NEFFLD_TRY(check_count(image_slot));
+    }
+    stream_.main_slots = stream_.bodies[0].image_slots;
+    stream_.slots_out = image_slot;
+    place_jumps();
+    warn();
+    return {};
+  }
+
+ private:
+  Result<void> check_count(std::uint64_t slots) const {
+    if (slots <= most_slots) return {};
+    return fail(Status::resource, ErrorClass::resource,
+                {.member = context_.kbin().engine(engine_).bin_member},
+                fmt::format("lowered stream has {} slots, expected at most {}", slots, most_slots));
+  }
+
+  Record record_at(std::uint32_t slot) const {
+    return Record(slots_.subspan(std::size_t{slot} * isa::slot_bytes, isa::slot_bytes));
+  }
+
+  Result<void> scan_body(std::size_t number, std::uint64_t image_slot) {
+    BodyPlan& body = stream_.bodies[number];
+    body.image_slot = static_cast<std::uint32_t>(image_slot);
+    body.first_trigger = static_cast<std::uint32_t>(stream_.triggers.size());
+    if (place_.empty() && !flow_.jumps.empty()) place_.resize(stream_.slots_in);
+    std::uint64_t lowered = 0;
+    for (std::uint32_t slot = body.first_slot; slot < body.end_slot; ++slot) {
+      if (!place_.empty()) place_[slot] = static_cast<std::uint32_t>(image_slot + lowered);
+      const Record record = record_at(slot);
+      NEFFLD_ASSIGN(const Treatment treatment, checker_.check(record, slot));
+      if (treatment == Treatment::verbatim) {
+        ++lowered;
+        continue;
+      }
+      std::uint32_t rings = 0;
+      NEFFLD_TRY(scan_pseudo(body, record, slot, treatment, rings));
+      lowered += lowered_slots(treatment, rings);
+      NEFFLD_TRY(check_count(image_slot + lowered));
+    }
+    body.image_slots = static_cast<std::uint32_t>(lowered);
+    body.end_trigger = static_cast<std::uint32_t>(stream_.triggers.size());
+    return {};
+  }
+
+  /// Adds what one record contributes to the plan; `rings` is set for C1 and C2.
+  Result<void> scan_pseudo(const BodyPlan& body, Record record, std::uint32_t slot,
+                           Treatment treatment, std::uint32_t& rings) {
+    const Kbin& kbin = context_.kbin();
+    switch (treatment) {
+      case Treatment::dma_trigger: {
+        NEFFLD_TRY(check_runs_once(body, record, slot));
+        NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, lookup_));
+        rings = kbin.queue_sets[queue.queue_set].num_queues;
+        if (is_raw_trigger(record)) return {};  // names a count and no block
+        NEFFLD_ASSIGN(const std::uint32_t block,
+                      checker_.block_of(record, slot, queue, body.name, lookup_));
+        stream_.triggers.push_back(block);
+        if (const SlotRange* range = skipped().at(slot)) note_skipped(*range);
+        return {};
+      }
+      case Treatment::dma_rearm: {
+        NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, lookup_));
+        rings = kbin.queue_sets[queue.queue_set].num_queues;
+        return {};
+      }
+      case Treatment::dma_direct2d:
+        NEFFLD_TRY(check_runs_once(body, record, slot));
+        return scan_transfer(record, slot);
+      case Treatment::tensor_load:
+      case Treatment::tensor_store:
+      case Treatment::read_var_addr: {
+        NEFFLD_ASSIGN(const Operand operand, checker_.tensor_operand(record, slot));
+        static_cast<void>(operand);
+        return {};
+      }
+      case Treatment::collective:
+        ++context_.out().collectives;
+        return checker_.check_collective(record, slot);
+      case Treatment::extension:
+        if (slot > body.first_slot && record_at(slot - 1).opcode() == isa::op_pseudo_direct2d) {
+          return checker_.check_extension(record, slot);
+        }
+        return checker_.refuse(slot, "PSEUDO_EXTENSION does not follow a PSEUDO_DMA_DIRECT2D");
+      case Treatment::function_call:
+        stream_.calls[next_call_++].next_trigger =
+            static_cast<std::uint32_t>(stream_.triggers.size());
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  Result<void> scan_transfer(Record record, std::uint32_t slot) {
+    NEFFLD_ASSIGN(const DirectTransfer transfer, checker_.transfer_of(record, slot));
+    DmaTotals& totals = context_.out().totals;
+    ++totals.dge_operations;
+    totals.dge_elements += transfer.elements;
+    totals.dge_bytes += transfer.source_bytes;
+    return {};
+  }
+
+  /// A ring holds one copy of a block for each trigger, so a trigger must run exactly once; the
+  /// same goes for D4, whose semaphores take turns (decision 36).
+  Result<void> check_runs_once(const BodyPlan& body, Record record, std::uint32_t slot) {
+    const SlotRange* loop = loops().at(slot);
+    if (!loop && body.runs_once) return {};
+    const std::string label = opcode_label(context_.arch.arch, record.opcode());
+    if (loop) {
+      return checker_.refuse(slot, fmt::format("{} lies in the loop of the branch at slot {}, "
+                                               "expected it outside of loops",
+                                               label, loop->branch));
+    }
+    const std::size_t number = static_cast<std::size_t>(&body - stream_.bodies.data());
+    if (flow_.call_sites[number] == 1) {
+      return checker_.refuse(slot,
+                             fmt::format("{} lies in function '{}', whose caller may run more "
+                                         "than once or never",
+                                         label, body.name));
+    }
+    return checker_.refuse(slot, fmt::format("{} lies in function '{}' with {} call sites, "
+                                             "expected 1",
+                                             label, body.name, flow_.call_sites[number]));
+  }
+
+  RangeCursor& loops() {
+    if (!loops_) loops_.emplace(flow_.loops);
+    return *loops_;
+  }
+  RangeCursor& skipped() {
+    if (!skipped_) skipped_.emplace(flow_.skipped);
+    return *skipped_;
+  }
+  void note_skipped(const SlotRange& range) {
+    if (!skipping_branch_) skipping_branch_ = range.branch;
+  }
+
+  void place_jumps() {
+    const BodyPlan& main = stream_.bodies[0];
+    const std::uint32_t postamble = main.image_slot + main.image_slots;
+    for (const SourceJump& jump : flow_.jumps) {
+      const bool exits = jump.target == to_postamble;
+      stream_.jumps.push_back({jump.slot, exits ? postamble : place_[jump.target]});
+    }
+  }
+
+  void warn() {
+    auto& warnings = context_.out().warnings;
+    const std::string& member = context_.kbin().engine(engine_).bin_member;
+    if (skipping_branch_) {
+      warnings.push_back(
+          fmt::format("{}: slot {} branches over DMA triggers; when it is taken, "
+                      "later triggers of their queues move the blocks left over",
+                      member, *skipping_branch_));
+    }
+    if (!flow_.computed.empty()) {
+      warnings.push_back(
+          fmt::format("{}: slot {} branches to a target in a register, which is not "
+                      "translated",
+                      member, flow_.computed.front()));
+    }
+  }
+
+  PlanContext& context_;
+  const QueueLookup& lookup_;
+  Engine engine_;
+  Bytes slots_;
+  RecordChecker checker_;
+  StreamPlan& stream_;
+  ControlFlow flow_;
+  std::vector<std::uint32_t> place_;  ///< image slot of each source slot, if anything branches
+  std::optional<RangeCursor> loops_, skipped_;
+  std::optional<std::uint32_t> skipping_branch_;
+  std::size_t next_call_ = 0;
+};
+
+}  // namespace
+
+Result<void> plan_streams(PlanContext& context) {
+  NEFFLD_ASSIGN(const QueueLookup lookup, QueueLookup::build(context.kbin()));
+  for (const Engine engine : all_engines) {
+    NEFFLD_TRY(Scanner(context, lookup, engine).run());
+  }
+  return {};
+}
+
+std::vector<std::uint32_t> trigger_order(const StreamPlan& stream) {
+  if (stream.bodies.size() <= 1) return stream.triggers;
+  struct Frame {
+    const BodyPlan* body;
+    std::uint32_t trigger, call;  ///< the next of each
+  };
+  std::vector<std::uint32_t> order;
+  order.reserve(stream.triggers.size());
+  const auto enter = [&](const BodyPlan& body) {
+    return Frame{&body, body.first_trigger, body.first_call};
+  };
+  std::vector<Frame> frames = {enter(stream.bodies[0])};
+  while (!frames.empty()) {
+    Frame& frame = frames.back();
+    const bool has_call = frame.call < frame.body->end_call;
+    const std::uint32_t stop =
+        has_call ? stream.calls[frame.call].next_trigger : frame.body->end_trigger;
+    for (; frame.trigger < stop; ++frame.trigger) order.push_back(stream.triggers[frame.trigger]);
+    if (!has_call) {
+      frames.pop_back();
+      continue;
+    }
+    // What may run more than once has no triggers, and neither has what it calls.
+    const BodyPlan& callee = stream.bodies[stream.calls[frame.call++].callee];
+    if (callee.runs_once) frames.push_back(enter(callee));
+  }
+  return order;
+}
+
+}  // namespace neffld
