@@ -180,4 +180,8 @@ Result<void> author_template_vrings(std::span<const Kbin> kbins, const Plan& pla
                                     const Addresses& addresses,
                                     const std::function<Result<void>(const HostVring&)>& sink);
 
+/// The IP map of one engine's stream alone, from the plan: any addresses give the same one.
+Result<IpMap> build_ip_map(std::span<const Kbin> kbins, const Plan& plan, std::uint32_t kbin_index,
+                           Engine engine);
+
 }  // namespace neffld

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "image.hpp"
 #include "isa/record.hpp"
 
 namespace neffld {
@@ -169,6 +170,26 @@ Result<DeviceIps> device_ips(const IpMap& map, std::uint64_t neff_ip) {
   }
   return failure(
       fmt::format("instruction {} does not exist, expected 1 to {}", neff_ip, map.source_slots));
+}
+
+Result<IpMap> build_ip_map(std::span<const Kbin> kbins, const Plan& plan, std::uint32_t kbin_index,
+                           Engine engine) {
+  return guarded([&]() -> Result<IpMap> {
+    Addresses zero;
+    zero.sections.resize(plan.requests.size());
+    for (const KbinPlan& kbin : plan.kbins) {
+      for (const Placement& placement : kbin.variables) {
+        if (placement.kind != Placement::Kind::page) continue;
+        auto& pages = zero.scratchpad_pages[placement.core];
+        pages.resize(std::max<std::size_t>(pages.size(), placement.request + 1));
+      }
+    }
+    Ledger ledger;
+    const ImageInput input{kbins[kbin_index], plan.kbins[kbin_index], arch_table(plan.arch), zero,
+                           kbin_index};
+    NEFFLD_ASSIGN(EngineImage image, assemble_image(input, engine, ledger));
+    return std::move(image.ip);
+  });
 }
 
 }  // namespace neffld
