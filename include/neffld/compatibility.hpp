@@ -43,7 +43,7 @@ struct Problem {
 
 struct Compatibility {
   NeffHeader header = {};
-  std::string target;  ///< text of the file, empty if it was not reached
+  std::string target;                            ///< text of the file, empty if it was not reached
   Arch file_arch = Arch::any, arch = Arch::any;  ///< named by the file; checked for
   std::vector<FeatureVerdict> features;
   std::uint64_t records = 0;  ///< instruction records checked

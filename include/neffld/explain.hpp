@@ -27,8 +27,8 @@ struct ExplainedRecord {
 struct Explanation {
   std::uint64_t address = 0;
   Place place;
-  std::string what;                ///< text of the place
-  std::vector<std::string> also;   ///< further variables that hold the byte
+  std::string what;               ///< text of the place
+  std::vector<std::string> also;  ///< further variables that hold the byte
   std::optional<ExplainedRecord> record;
   std::vector<LedgerRow> patches;     ///< fields of the record that relocation rewrote
   std::vector<LedgerRow> references;  ///< fields elsewhere that hold exactly this address

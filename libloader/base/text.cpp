@@ -37,10 +37,10 @@ Sequence first_sequence(std::string_view text) {
 
 /// Characters that move the cursor, break the line or reorder what stands beside them.
 bool is_unsafe(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) ||              // C0, DEL, C1
-         c == 0x61C || c == 0x200E || c == 0x200F ||         // direction marks
-         (c >= 0x2028 && c <= 0x202E) ||                     // separators, embeddings, overrides
-         (c >= 0x2066 && c <= 0x2069);                       // isolates
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) ||       // C0, DEL, C1
+         c == 0x61C || c == 0x200E || c == 0x200F ||  // direction marks
+         (c >= 0x2028 && c <= 0x202E) ||              // separators, embeddings, overrides
+         (c >= 0x2066 && c <= 0x2069);                // isolates
 }
 
 template <class Each>

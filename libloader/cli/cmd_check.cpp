@@ -40,17 +40,18 @@ std::string stopped_text(const Layout& layout, const StoppedEngine& s) {
 }
 
 void offline_text(std::string& text, const Compatibility& c) {
-  line(text, "format", fmt::format("NEFF {}.{}, package {}, features 0x{:x}",
-                                   std::uint64_t{c.header.neff_version_major},
-                                   std::uint64_t{c.header.neff_version_minor},
-                                   std::uint64_t{c.header.pkg_version},
-                                   std::uint64_t{c.header.feature_bits}));
+  line(text, "format",
+       fmt::format("NEFF {}.{}, package {}, features 0x{:x}",
+                   std::uint64_t{c.header.neff_version_major},
+                   std::uint64_t{c.header.neff_version_minor}, std::uint64_t{c.header.pkg_version},
+                   std::uint64_t{c.header.feature_bits}));
   for (const FeatureVerdict& feature : c.features) {
     line(text, "feature", fmt::format("bit {} {}: {}", feature.bit, feature.name, feature.state));
   }
   if (!c.target.empty()) {
-    line(text, "target", fmt::format("{} ({}), checked for {}", one_line(c.target),
-                                     arch_name(c.file_arch), arch_name(c.arch)));
+    line(text, "target",
+         fmt::format("{} ({}), checked for {}", one_line(c.target), arch_name(c.file_arch),
+                     arch_name(c.arch)));
   }
   if (c.needs_interface) {
     line(text, "driver",
@@ -239,7 +240,8 @@ struct CheckCommand {
 
 void add_check(CLI::App& app, Action& run) {
   CLI::App* command = app.add_subcommand(
-      "check", "Say without a device if files can be loaded, and with --run if they come to an end");
+      "check",
+      "Say without a device if files can be loaded, and with --run if they come to an end");
   auto state = std::make_shared<CheckCommand>();
   command->add_option("FILE", state->files, "NEFF files; with --run also images")->required();
   command->add_flag("--run", state->run_tokens_too,

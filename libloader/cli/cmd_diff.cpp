@@ -58,8 +58,8 @@ struct DiffCommand {
     }
     std::uint64_t count = 0, bytes = 0;
     for (std::size_t i = 0; i < a.layouts.size(); ++i) {
-      NEFFLD_ASSIGN(const DiffResult result, diff_models({a.layouts[i], a.memory()},
-                                                         {b.layouts[i], b.memory()}));
+      NEFFLD_ASSIGN(const DiffResult result,
+                    diff_models({a.layouts[i], a.memory()}, {b.layouts[i], b.memory()}));
       count += result.differences.size();
       bytes += result.bytes;
       for (const Difference& difference : result.differences) {

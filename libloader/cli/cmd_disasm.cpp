@@ -83,7 +83,8 @@ class StreamPrinter {
     const std::string right =
         image ? fmt::format("{:>6} {}", *image, words(now)) : std::string("     - (removed)");
     if (left.size() > left_column) {  // the right side goes on a line of its own
-      text_ += fmt::format("{:>6} {}\n{:>6} {:<{}} | {}\n", number, left, "", "", left_column, right);
+      text_ +=
+          fmt::format("{:>6} {}\n{:>6} {:<{}} | {}\n", number, left, "", "", left_column, right);
     } else {
       text_ += fmt::format("{:>6} {:<{}} | {}\n", number, left, left_column, right);
     }
@@ -146,8 +147,8 @@ struct DisasmCommand {
                 fmt::format("'{}' is no subgraph of {}", subgraph, file));
   }
 
-  Result<void> print_subgraph(const Inspected& inspected, std::size_t model,
-                              const Locator& locator, std::uint32_t s) const {
+  Result<void> print_subgraph(const Inspected& inspected, std::size_t model, const Locator& locator,
+                              std::uint32_t s) const {
     const Layout& layout = locator.layout();
     for (const Engine e : all_engines) {
       if (!engine.empty() && engine_name(e) != engine) continue;

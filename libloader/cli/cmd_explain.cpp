@@ -119,9 +119,9 @@ struct ExplainCommand {
 
   Result<void> run() {
     if (words.size() > max_addresses) {
-      return fail(Status::invalid, ErrorClass::usage, {.path = "ADDRESS"},
-                  fmt::format("found {} addresses, expected at most {}", words.size(),
-                              max_addresses));
+      return fail(
+          Status::invalid, ErrorClass::usage, {.path = "ADDRESS"},
+          fmt::format("found {} addresses, expected at most {}", words.size(), max_addresses));
     }
     std::vector<std::uint64_t> addresses;
     for (const std::string& word : words) {
@@ -158,7 +158,8 @@ void add_explain(CLI::App& app, Action& run) {
   CLI::App* command = app.add_subcommand(
       "explain", "Say what lives at device addresses, what was patched there and why");
   auto state = std::make_shared<ExplainCommand>();
-  command->add_option("FILE", state->file, "A NEFF, loaded as relocs does, or an image")->required();
+  command->add_option("FILE", state->file, "A NEFF, loaded as relocs does, or an image")
+      ->required();
   command->add_option("ADDRESS", state->words, "Device addresses, 0x hexadecimal or decimal")
       ->required();
   command->add_option("--format", state->format, "text, or json: one object a line")

@@ -66,8 +66,9 @@ class RowPrinter {
         row.symbol.addend ? fmt::format("+0x{:x}", row.symbol.addend) : std::string();
     fmt::format_to(std::back_inserter(text_),
                    "0x{:011x}  {:<16} 0x{:0{}x} -> 0x{:0{}x}  {:<28} {:<24} {}\n", address, form,
-                   row.old_value, digits, row.new_value, digits, one_line(row_symbol(model_, row)) + addend,
-                   one_line(row_source(model_, row)), one_line(owner));
+                   row.old_value, digits, row.new_value, digits,
+                   one_line(row_symbol(model_, row)) + addend, one_line(row_source(model_, row)),
+                   one_line(owner));
   }
 
   void flush() {

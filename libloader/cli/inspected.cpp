@@ -63,9 +63,10 @@ Result<std::uint64_t> parse_address(const std::string& text, const char* what) {
   std::uint64_t address = 0;
   const auto [rest, error] = std::from_chars(begin, end, address, hex ? 16 : 10);
   if (begin == end || error != std::errc() || rest != end) {
-    return fail(Status::invalid, ErrorClass::usage, {.path = what},
-                fmt::format("found '{}', expected an address below 2^64 (0x hexadecimal or decimal)",
-                            text.substr(0, 80)));
+    return fail(
+        Status::invalid, ErrorClass::usage, {.path = what},
+        fmt::format("found '{}', expected an address below 2^64 (0x hexadecimal or decimal)",
+                    text.substr(0, 80)));
   }
   return address;
 }

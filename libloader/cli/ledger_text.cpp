@@ -25,8 +25,7 @@ std::string block_text(const Kbin& kbin, const DmaBlock& block) {
 /// The block a descriptor belongs to; blocks are ascending by first descriptor or searched anyway.
 const DmaBlock* block_of(const Kbin& kbin, std::uint32_t descriptor) {
   const auto found = std::find_if(kbin.blocks.begin(), kbin.blocks.end(), [&](const DmaBlock& b) {
-    return descriptor >= b.first_descriptor &&
-           descriptor - b.first_descriptor < b.descriptor_count;
+    return descriptor >= b.first_descriptor && descriptor - b.first_descriptor < b.descriptor_count;
   });
   return found == kbin.blocks.end() ? nullptr : &*found;
 }

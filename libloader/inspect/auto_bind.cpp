@@ -29,7 +29,8 @@ class Gaps {
         taken_.push_back({info.pa, info.pa + info.size});
       }
       for (const auto& [name, address] : model->addresses.io) {
-        for (const auto* tensors : {&model->parsed.manifest.inputs, &model->parsed.manifest.outputs}) {
+        for (const auto* tensors :
+             {&model->parsed.manifest.inputs, &model->parsed.manifest.outputs}) {
           const auto tensor = tensors->find(name);
           if (tensor != tensors->end()) taken_.push_back({address, address + tensor->second.size});
         }
@@ -81,7 +82,8 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> free_io_addresses(
       if (fits) return io;
       io.clear();
     }
-    return fail(Status::resource, ErrorClass::resource, {.member = header_name(model.parsed.header)},
+    return fail(Status::resource, ErrorClass::resource,
+                {.member = header_name(model.parsed.header)},
                 "the inputs and outputs together fit into no HBM beside what is loaded");
   });
 }

@@ -141,8 +141,7 @@ class Checker {
         const RecordChecker checker(kbin, arch_table(out_.arch), engine);
         const EngineProgram& program = kbin.engine(engine);
         for (std::uint64_t slot = 0; slot < program.slot_count(); ++slot) {
-          const isa::Record record(
-              program.slots.subspan(slot * isa::slot_bytes, isa::slot_bytes));
+          const isa::Record record(program.slots.subspan(slot * isa::slot_bytes, isa::slot_bytes));
           ++out_.records;
           if (const auto treated = checker.check(record, slot); !treated) {
             problems_.add(treated.error());

@@ -27,8 +27,8 @@ struct DeviceImage::State {
   Result<T> read_struct(std::uint64_t offset, const char* field) const {
     T value{};
     if (source->size() < sizeof value || offset > source->size() - sizeof value) {
-      return bad(field, fmt::format("lies at offset {}, the image has {} bytes", offset,
-                                    source->size()));
+      return bad(field,
+                 fmt::format("lies at offset {}, the image has {} bytes", offset, source->size()));
     }
     NEFFLD_TRY(source->read(offset, {reinterpret_cast<std::uint8_t*>(&value), sizeof value}));
     return value;
@@ -49,8 +49,9 @@ Result<void> check_header(const Elf64_Ehdr& header, const std::string& path) {
   }
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
       header.e_type != ET_CORE || header.e_machine != EM_NONE) {
-    return invalid(where, "is another kind of ELF file, expected a 64-bit little-endian core "
-                          "without a machine, as `neffld dump` writes it");
+    return invalid(where,
+                   "is another kind of ELF file, expected a 64-bit little-endian core "
+                   "without a machine, as `neffld dump` writes it");
   }
   if (header.e_phentsize != sizeof(Elf64_Phdr)) {
     return invalid(where, fmt::format("program headers have {} bytes, expected {}",
@@ -94,10 +95,10 @@ Result<void> DeviceImage::State::sort_segments() {
 Result<void> DeviceImage::State::read_notes(const Elf64_Phdr& segment, const ImageLimits& limits) {
   if (segment.p_offset > source->size() || segment.p_filesz > source->size() - segment.p_offset ||
       segment.p_filesz > limits.note_bytes) {
-    return bad("PT_NOTE", fmt::format("offset {} and size {} leave the image of {} bytes or the "
-                                      "limit of {}",
-                                      segment.p_offset, segment.p_filesz, source->size(),
-                                      limits.note_bytes));
+    return bad("PT_NOTE",
+               fmt::format("offset {} and size {} leave the image of {} bytes or the "
+                           "limit of {}",
+                           segment.p_offset, segment.p_filesz, source->size(), limits.note_bytes));
   }
   const std::uint64_t end = segment.p_offset + segment.p_filesz;
   for (std::uint64_t at = segment.p_offset; at < end;) {

@@ -18,7 +18,7 @@ using isa::Field;
 using isa::FieldKind;
 
 constexpr std::uint8_t marker_variable = 0x10, marker_table = 0x20, marker_mask = 0xFC;
-constexpr std::uint32_t psum_base = 0x200'0000;     // ADDR4 bit 25
+constexpr std::uint32_t psum_base = 0x200'0000;  // ADDR4 bit 25
 constexpr std::uint32_t address4_mask = 0x1FFF'FFFF;
 constexpr std::uint8_t move_immediate = 1;
 
@@ -62,7 +62,8 @@ std::string pattern(Bytes record, std::size_t offset, unsigned dims) {
     steps += fmt::format("{}{}", i ? "," : "", step_at(i));
     counts += fmt::format("{}{}", i ? "," : "", count_at(i));
   }
-  return fmt::format("{}({})x({})", address4(load_le<std::uint32_t>(record, offset)), steps, counts);
+  return fmt::format("{}({})x({})", address4(load_le<std::uint32_t>(record, offset)), steps,
+                     counts);
 }
 
 /// Decodes one record.
@@ -79,8 +80,8 @@ class Decoder {
     note_byte(3, "hint");
     if (!update_.empty()) add("update", update_);
     for (std::size_t i = 0; i < instruction_bytes; ++i) {
-      if (record_[i] != 0 && !described_[i]) add(fmt::format("+0x{:02x}", i),
-                                                fmt::format("{:02x}", record_[i]));
+      if (record_[i] != 0 && !described_[i])
+        add(fmt::format("+0x{:02x}", i), fmt::format("{:02x}", record_[i]));
     }
     return std::move(text_);
   }
@@ -272,10 +273,10 @@ std::vector<RecordAddress> addresses_in(Bytes record) {
   std::vector<RecordAddress> found;
   for (const Field& field : isa::fields_of(record[0])) {
     const std::uint64_t value = load_field(record, field);
-    const bool plain = field.kind == FieldKind::reg ||
-                       (field.kind == FieldKind::address8 && record[field.offset + 7] == 0) ||
-                       (field.kind == FieldKind::pair32 && record[0x0C] == 2 &&
-                        record[0x0E] == move_immediate);
+    const bool plain =
+        field.kind == FieldKind::reg ||
+        (field.kind == FieldKind::address8 && record[field.offset + 7] == 0) ||
+        (field.kind == FieldKind::pair32 && record[0x0C] == 2 && record[0x0E] == move_immediate);
     if (plain && value != 0) found.push_back({field.offset, field.name, value});
   }
   return found;

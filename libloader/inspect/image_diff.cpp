@@ -210,8 +210,8 @@ class Comparison {
     for (std::size_t i = 0; i + size <= ours.size(); i += size) {
       const Bytes mine = ours.subspan(i, size), other = theirs.subspan(i, size);
       if (same_record(kind, mine, other) || difference.count++ != 0) continue;
-      difference.what = fmt::format("{} {} {}", one_line(key), record_kind_name(kind),
-                                    (at + i) / size);
+      difference.what =
+          fmt::format("{} {} {}", one_line(key), record_kind_name(kind), (at + i) / size);
       difference.first = record_text(kind, mine, a_.locator, our_subgraph);
       difference.second = record_text(kind, other, b_.locator, their_subgraph);
     }

@@ -182,9 +182,9 @@ Result<Layout> layout_of(const LoadedModel& model) {
 }
 
 std::optional<std::uint32_t> source_slot(const Layout::Stream& stream, std::uint64_t image_slot) {
-  const auto after = std::upper_bound(
-      stream.runs.begin(), stream.runs.end(), image_slot,
-      [](std::uint64_t slot, const Layout::Run& run) { return slot < run.image; });
+  const auto after =
+      std::upper_bound(stream.runs.begin(), stream.runs.end(), image_slot,
+                       [](std::uint64_t slot, const Layout::Run& run) { return slot < run.image; });
   if (after == stream.runs.begin()) return std::nullopt;
   const Layout::Run& run = *std::prev(after);
   if (image_slot - run.image >= run.count) return std::nullopt;

@@ -167,8 +167,11 @@ Place Locator::locate(std::uint64_t address) const {
     const Interval& interval = *std::prev(after);
     const Layout::Section& section = layout_.sections[interval.index];
     if (address < interval.end && section.kind != SectionKind::scratchpad_page) {
-      return {Place::Kind::section,  section.core, layout_.subgraph_of_core(section.core),
-              interval.index, 0,
+      return {Place::Kind::section,
+              section.core,
+              layout_.subgraph_of_core(section.core),
+              interval.index,
+              0,
               address - interval.first};
     }
   }
@@ -176,8 +179,8 @@ Place Locator::locate(std::uint64_t address) const {
   if (after != sections_.begin() && address < std::prev(after)->end) {
     const Interval& interval = *std::prev(after);
     const std::uint32_t core = layout_.sections[interval.index].core;
-    return {Place::Kind::section, core, layout_.subgraph_of_core(core), interval.index, 0,
-            address - interval.first};
+    return {Place::Kind::section, core, layout_.subgraph_of_core(core),
+            interval.index,       0,    address - interval.first};
   }
   if (auto window = device_window(address)) return *window;
   const ArchTable& arch = arch_table(layout_.arch);
@@ -225,10 +228,9 @@ std::string Locator::text(const Place& place) const {
       return fmt::format("{} {}{}", owner, one_line(layout_.sections[place.index].owner),
                          plus(place.offset));
     case Place::Kind::variable:
-      return fmt::format(
-          "{} variable {}{}", owner,
-          one_line(layout_.subgraphs[*place.subgraph].variables[place.index].name),
-          plus(place.offset));
+      return fmt::format("{} variable {}{}", owner,
+                         one_line(layout_.subgraphs[*place.subgraph].variables[place.index].name),
+                         plus(place.offset));
     case Place::Kind::sbuf: {
       const std::uint64_t stride = arch_table(layout_.arch).sbuf_partition_stride;
       return fmt::format("{} SBUF partition {}{}", owner, place.offset / stride,
@@ -252,9 +254,9 @@ std::string Locator::text(const Place& place) const {
         }
       }
       const std::string_view name = queue_register_name(rx, place.offset);
-      return fmt::format("{} {}[{}] {} {}", owner, queue, place.part / 2, rx ? "rx" : "tx",
-                         name.empty() ? fmt::format("register 0x{:x}", place.offset)
-                                      : std::string(name));
+      return fmt::format(
+          "{} {}[{}] {} {}", owner, queue, place.part / 2, rx ? "rx" : "tx",
+          name.empty() ? fmt::format("register 0x{:x}", place.offset) : std::string(name));
     }
     case Place::Kind::engine_window:
       return fmt::format("{} engine window{}", owner, plus(place.offset));

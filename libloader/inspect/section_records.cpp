@@ -69,11 +69,10 @@ std::string descriptor_text(Bytes descriptor, bool rx, const Locator& locator) {
   flag(NEURON_UDMA_STRONG_ORDER_WR, "SOW");
   flag(NEURON_UDMA_DMB, "DMB");
   flag(NEURON_UDMA_CONCAT, "CONCAT");
-  std::string text = fmt::format(
-      "{} {} bytes, ring id {},{}", rx ? "writes" : "reads",
-      length ? length : NEURON_UDMA_MAX_DESC_BYTES,
-      (control & NEURON_UDMA_RING_ID_MASK) >> NEURON_UDMA_RING_ID_SHIFT,
-      flags.empty() ? std::string(" no flags") : flags);
+  std::string text = fmt::format("{} {} bytes, ring id {},{}", rx ? "writes" : "reads",
+                                 length ? length : NEURON_UDMA_MAX_DESC_BYTES,
+                                 (control & NEURON_UDMA_RING_ID_MASK) >> NEURON_UDMA_RING_ID_SHIFT,
+                                 flags.empty() ? std::string(" no flags") : flags);
   if (!rx && second != NEURON_UDMA_META_COPY) text += fmt::format(", meta 0x{:08x}", second);
   return text + fmt::format(", at 0x{:x}<{}>", pointer, locator.text(pointer));
 }

@@ -32,7 +32,11 @@ constexpr std::uint8_t dtype_i32 = 8;
 constexpr std::uint8_t on_completion = 0x10;  // update modes of A1
 constexpr std::uint8_t source_immediate = 1;
 
-enum TargetMode : std::uint8_t { target_register = 1, relative_immediate = 3, relative_register = 4 };
+enum TargetMode : std::uint8_t {
+  target_register = 1,
+  relative_immediate = 3,
+  relative_register = 4
+};
 
 bool starts_transfer(std::uint8_t opcode) {
   return opcode == dma_memcpy || opcode == dma_indirect || opcode == dma_transpose ||
@@ -227,9 +231,9 @@ Result<TokenEngine::Step> TokenEngine::execute(Record record, TokenCores& cores,
 
 TokenEngine::Step TokenEngine::jump(std::uint64_t offset) {
   if (offset >= image_.size() || offset % isa::slot_bytes != 0) {
-    return fail_with(TokenResult::Outcome::fault,
-                     fmt::format("goes on at byte 0x{:x} of an image of 0x{:x}", offset,
-                                 image_.size()));
+    return fail_with(
+        TokenResult::Outcome::fault,
+        fmt::format("goes on at byte 0x{:x} of an image of 0x{:x}", offset, image_.size()));
   }
   pc_ = offset;
   return Step::moved;
@@ -332,12 +336,10 @@ StoppedEngine TokenEngine::waiting(const TokenCores& cores) const {
     stopped.index = wait.index;
     stopped.wanted = wait.value;
     stopped.value = stopped.event ? mine.events[wait.index] : mine.semaphores[wait.index];
-    stopped.reason =
-        stopped.event
-            ? fmt::format("waits for event {} to be {}, is {}", wait.index,
-                          wait.mode < 14 ? "set" : "clear", stopped.value)
-            : fmt::format("waits for semaphore {} {} {}, is {}", wait.index,
-                          comparisons[wait.mode], wait.value, stopped.value);
+    stopped.reason = stopped.event ? fmt::format("waits for event {} to be {}, is {}", wait.index,
+                                                 wait.mode < 14 ? "set" : "clear", stopped.value)
+                                   : fmt::format("waits for semaphore {} {} {}, is {}", wait.index,
+                                                 comparisons[wait.mode], wait.value, stopped.value);
     break;
   }
   return stopped;

@@ -391,8 +391,8 @@ Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<DeviceFile> devic
       return fail(Status::failure, ErrorClass::unsupported, {.path = state->file->traits().name},
                   fmt::format("the driver accepts runtime versions {} to {}, this loader speaks {} "
                               "to {}",
-                              state->facts.min_version, state->facts.max_version, oldest_runtime_interface,
-                              newest_runtime_interface));
+                              state->facts.min_version, state->facts.max_version,
+                              oldest_runtime_interface, newest_runtime_interface));
     }
     return std::make_unique<Session>(std::move(state));
   });

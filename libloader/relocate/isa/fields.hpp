@@ -10,23 +10,23 @@
 namespace neffld::isa {
 
 enum class FieldKind : std::uint8_t {
-  number,        ///< unsigned
+  number,  ///< unsigned
   signed_number,
   hex,
-  dtype,         ///< dtype code (05 A1)
-  dtype_pair,    ///< low nibble, high nibble
+  dtype,       ///< dtype code (05 A1)
+  dtype_pair,  ///< low nibble, high nibble
   alu_op,
   float32,
-  address4,      ///< SBUF or PSUM address of a compute operand (10 s3.2)
-  pattern3,      ///< T3: address4, i16 step[3], u16 num[3]
-  pattern4,      ///< T4: address4, i16 step[4], u16 num[4]
-  address8,      ///< device address, marker in byte 7 (05 A3)
-  pseudo8,       ///< address8 or var-id form (05 A3)
-  variable,      ///< u32 var_id
-  reg,           ///< device register address
-  text,          ///< NUL padded
-  label,         ///< branch label id
-  pair32,        ///< two u32 immediates that together are an address
+  address4,  ///< SBUF or PSUM address of a compute operand (10 s3.2)
+  pattern3,  ///< T3: address4, i16 step[3], u16 num[3]
+  pattern4,  ///< T4: address4, i16 step[4], u16 num[4]
+  address8,  ///< device address, marker in byte 7 (05 A3)
+  pseudo8,   ///< address8 or var-id form (05 A3)
+  variable,  ///< u32 var_id
+  reg,       ///< device register address
+  text,      ///< NUL padded
+  label,     ///< branch label id
+  pair32,    ///< two u32 immediates that together are an address
 };
 
 struct Field {

@@ -19,10 +19,10 @@ TEST_CASE("text stays on its line and cannot reorder what stands beside it") {
 TEST_CASE("bytes that are not UTF-8 become replacement characters") {
   const std::string r = "\xEF\xBF\xBD";
   CHECK(valid_utf8("a\xFFz") == "a" + r + "z");
-  CHECK(valid_utf8("\xC0\x80") == r + r);              // too long a form
+  CHECK(valid_utf8("\xC0\x80") == r + r);  // too long a form
   CHECK(valid_utf8("\xE0\x80\x80") == r + r + r);
-  CHECK(valid_utf8("\xED\xA0\x80") == r + r + r);      // surrogate
+  CHECK(valid_utf8("\xED\xA0\x80") == r + r + r);          // surrogate
   CHECK(valid_utf8("\xF4\x90\x80\x80") == r + r + r + r);  // above U+10FFFF
-  CHECK(valid_utf8("\xE2\x82") == r + r);              // cut off
+  CHECK(valid_utf8("\xE2\x82") == r + r);                  // cut off
   CHECK(valid_utf8("\x9B") == r);
 }

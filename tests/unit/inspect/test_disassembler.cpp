@@ -41,7 +41,8 @@ TEST_CASE("records read as the specification explains them") {
   const auto text = [&](const sample::Slot& slot) { return disassemble(slot, context); };
   CHECK(text(sample::event_wait({11, 528}, {6, 751})) == "wait=S[11]>=528 wait2=S[6]>=751");
   CHECK(text(sample::nop({46, 224})) == "wait=S[46]>=224");
-  CHECK(text(sample::dma_trigger("qPoolIO0", 3, {4, 19})) == "wait=S[4]>=19 queue=qPoolIO0 block=3");
+  CHECK(text(sample::dma_trigger("qPoolIO0", 3, {4, 19})) ==
+        "wait=S[4]>=19 queue=qPoolIO0 block=3");
   CHECK(text(sample::branch_label(7)) == "label=L7");
   CHECK(mnemonic(Arch::v3, sample::nop({})) == "A4 NOP");
   sample::Slot unknown = {0xFE, 0x10};
@@ -53,8 +54,8 @@ TEST_CASE("records read as the specification explains them") {
 TEST_CASE("names cannot drive the terminal") {
   const Staged staged("vecadd-v3");
   const Locator locator(staged.layout);
-  const std::string text = disassemble(
-      sample::dma_trigger("q\x1b[2J\xc2\x9b\xe2\x80\xae", 0), DisassemblyContext{locator, 0});
+  const std::string text = disassemble(sample::dma_trigger("q\x1b[2J\xc2\x9b\xe2\x80\xae", 0),
+                                       DisassemblyContext{locator, 0});
   CHECK(text == "queue=q\\x1b[2J\\u{9b}\\u{202e}");
 }
 
@@ -85,8 +86,7 @@ TEST_CASE("image slots know the NEFF slots they come from") {
       for (const Engine engine : all_engines) {
         const Layout::Stream& stream = staged.layout.subgraphs[s].stream(engine);
         const Bytes slots = staged.model->parsed.kbins[s].engine(engine).slots;
-        const auto image =
-            read_section(*staged.memory, staged.layout.sections[*stream.section]);
+        const auto image = read_section(*staged.memory, staged.layout.sections[*stream.section]);
         CHECK_FALSE(source_slot(stream, 0));  // the preamble
         CHECK_FALSE(source_slot(stream, stream.slots_out));
         for (std::uint32_t i = 0; i < stream.slots_out; ++i) {

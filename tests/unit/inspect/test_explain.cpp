@@ -22,8 +22,8 @@ TEST_CASE("windows of the device have names") {
     CHECK(locator.text(events + NEURON_EVENT_UNIT_SEM_INCREMENT + 4 * 8) ==
           "sg00 semaphore 8 increment");
     CHECK(locator.text(events + NEURON_EVENT_UNIT_SEM_DECREMENT) == "sg00 semaphore 0 decrement");
-    CHECK(locator.text(core + arch.engine_window + arch.dve_opcode.offset).starts_with(
-        "sg00 engine window"));
+    CHECK(locator.text(core + arch.engine_window + arch.dve_opcode.offset)
+              .starts_with("sg00 engine window"));
     const std::uint64_t engine = arch.dma_engine_base[0] + 5 * arch.dma_engine_stride;
     CHECK(locator.text(engine + neuron_udma_rx_register(0, NEURON_UDMA_Q_TAIL_INC))
               .ends_with("[5] rx tail_increment"));
@@ -44,8 +44,8 @@ TEST_CASE("every relocated field is explained by its own ledger row") {
     const SectionSink nothing = [](const SectionContent&) { return Result<void>(); };
     REQUIRE(relocate(staged.model->parsed.kbins, staged.model->plan, staged.model->addresses,
                      ledger, nothing));
-    REQUIRE(relocate_bound(staged.model->parsed.kbins, staged.model->plan,
-                           staged.model->addresses, ledger, nothing));
+    REQUIRE(relocate_bound(staged.model->parsed.kbins, staged.model->plan, staged.model->addresses,
+                           ledger, nothing));
     std::vector<Explanation> explanations;
     std::vector<LedgerRow> chosen;
     const std::size_t step = rows.size() / 40 + 1;

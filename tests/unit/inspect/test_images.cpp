@@ -52,8 +52,7 @@ Result<std::unique_ptr<DeviceImage>> open_bytes(Bytes bytes, const ImageLimits& 
 }
 
 Elf64_Phdr& program_header(std::vector<std::uint8_t>& bytes, std::size_t i) {
-  return *reinterpret_cast<Elf64_Phdr*>(bytes.data() + sizeof(Elf64_Ehdr) +
-                                        i * sizeof(Elf64_Phdr));
+  return *reinterpret_cast<Elf64_Phdr*>(bytes.data() + sizeof(Elf64_Ehdr) + i * sizeof(Elf64_Phdr));
 }
 
 void check_bad(Bytes bytes, const char* text) {
@@ -114,9 +113,8 @@ TEST_CASE("fields of a hostile image are named") {
   check_bad(with([](auto& b) { program_header(b, 1).p_filesz = ~0ull; }), "PT_LOAD");
   check_bad(with([](auto& b) { program_header(b, 1).p_memsz += 1; }), "PT_LOAD");
   check_bad(with([](auto& b) { program_header(b, 1).p_paddr = ~0ull - 4; }), "PT_LOAD");
-  check_bad(with([](auto& b) {
-    program_header(b, 2).p_paddr = program_header(b, 1).p_paddr + 8;
-  }), "overlap");
+  check_bad(with([](auto& b) { program_header(b, 2).p_paddr = program_header(b, 1).p_paddr + 8; }),
+            "overlap");
   check_bad(with([](auto& b) { program_header(b, 0).p_filesz -= 8; }), "PT_NOTE");
   check_bad(with([](auto& b) { program_header(b, 0).p_offset = b.size(); }), "PT_NOTE");
 }
@@ -159,9 +157,9 @@ TEST_CASE("no byte of the headers and notes can do harm") {
   const Folder folder;
   const std::string path = folder / "image";
   for (std::size_t i = 0; i < interesting; i += 3) {
-    std::vector<std::uint8_t> bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(
-                                                                    std::min<std::size_t>(
-                                                                        good.size(), 2u << 20)));
+    std::vector<std::uint8_t> bytes(
+        good.begin(),
+        good.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(good.size(), 2u << 20)));
     bytes[i] ^= 0x81;
     REQUIRE(write_file(path, bytes));
     const auto image = DeviceImage::open(path);
@@ -181,7 +179,8 @@ TEST_CASE("no byte of the headers and notes can do harm") {
 TEST_CASE("compressed images: cut off, damaged, too large") {
   const std::vector<std::uint8_t> whole = compressed(good_image());
   REQUIRE(open_bytes(whole));
-  for (const std::size_t size : {whole.size() - 1, whole.size() / 2, std::size_t{20}, std::size_t{5}}) {
+  for (const std::size_t size :
+       {whole.size() - 1, whole.size() / 2, std::size_t{20}, std::size_t{5}}) {
     const auto image = open_bytes(Bytes(whole).first(size));
     REQUIRE_FALSE(image);
     CHECK(to_sentence(image.error()).find("zstd") != std::string::npos);

@@ -98,8 +98,8 @@ void check_place(const Staged& staged, const StoppedEngine& stopped) {
   const Layout::Subgraph& subgraph = staged.layout.subgraphs[stopped.subgraph];
   const Layout::Stream& stream = subgraph.stream(stopped.engine);
   std::vector<std::uint8_t> record(64);
-  REQUIRE(staged.memory->read(
-      staged.layout.sections[*stream.section].pa + 64 * stopped.image_slot, record));
+  REQUIRE(staged.memory->read(staged.layout.sections[*stream.section].pa + 64 * stopped.image_slot,
+                              record));
   const bool first = record[4] == 5 && record[5] == stopped.index &&
                      load_le<std::uint32_t>(Bytes(record), 8) == stopped.wanted;
   const bool second = record[0] == 0xA0 && record[0x20] == 5 && record[0x21] == stopped.index &&
