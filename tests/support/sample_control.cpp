@@ -14,6 +14,16 @@ Descriptor load_rows(const char* from, std::uint64_t byte) {
   return copy(rows(from, 0, run, 128, static_cast<std::int64_t>(run)), sbuf(byte, run));
 }
 
+/// MOVE of the immediate 0.
+Slot clear_register(std::uint8_t number) {
+  Slot slot = make_slot(0xA7);
+  slot[0x0C] = 1;
+  slot[0x0D] = dtype_code("uint32");
+  slot[0x0E] = 1;
+  slot[0x18] = number;
+  return slot;
+}
+
 /// SP: MAIN calls a function that loads the weights; then barriers and addresses of variables.
 Wait called_load(Subgraph& graph, std::uint32_t weights, std::uint32_t cell) {
   graph.queue("qSPSpillReload0", "data", Engine::sp, 40, 4);
@@ -71,7 +81,11 @@ SampleNeff control_flow(std::string_view name, std::uint64_t seed) {
       .add(nop({210, 1}));
   // DVE: a loop that is left at once.
   graph.wait(Engine::dve, in, loaded);
-  graph.stream(Engine::dve).add(branch_label(1)).add(nop({})).add(branch_by(-1, 4));
+  graph.stream(Engine::dve)
+      .add(clear_register(0))
+      .add(branch_label(1))
+      .add(nop({}))
+      .add(branch_by(-1, 4));
   const Wait sum =
       graph.compute(Engine::dve, tensor_tensor(4, "float32", {0, 16}, {1024, 16}, {2048, 16}));
   graph.finish({graph.move(
