@@ -15,7 +15,8 @@ from container import Refused, parse_neff
 from corpus.program import ENGINE_FILES
 from kelf import parse_model
 
-REFUSED_CODES = (4, 5, 6)    # format, unsupported, resource
+RESOURCE = 6                 # a memory report comes before the sentence
+REFUSED_CODES = (4, 5, RESOURCE)    # 4 format, 5 unsupported
 SENTENCE = re.compile(r"\Aneffld: [^\n]+ \(NRT_[A-Z_]+\)\n\Z")
 BIND_FROM, BIND_ALIGN = 0x300000000, 0x10000
 TIMEOUT_SECONDS = 60
@@ -111,6 +112,8 @@ class Differential:
         self.refused += 1
         if code not in REFUSED_CODES:
             return f"must be refused, because {reason}; exit code {code}, {error.strip()!r}"
+        if code == RESOURCE:
+            error = error.splitlines(keepends=True)[-1]
         if not SENTENCE.match(error):
             return f"the refusal is no sentence: {error!r}"
         if reason.engine is None:

@@ -19,6 +19,7 @@ PENDING = {
                     _RECORD),
     **dict.fromkeys(("contiguous", "contiguous-two-cores", "models-share-contiguous-pages"),
                     _CONTIGUOUS),
+    "refused-dge-extension-with-compute-op": "the compute op of an extension is accepted",
     "indirect": "indirect_memcpy is read as a plain data queue set",
     "raw-count": "raw descriptor counts are refused",
     "refused-load-33-elements": "more than 32 elements are accepted",
