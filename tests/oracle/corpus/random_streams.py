@@ -10,7 +10,7 @@ PLAIN = (0xA0, 0xA4, 0xB1, 0x46)
 BARRIERS = (0xC3, 0xD5, 0xD8)
 ONE_RUN = (0xC1, 0xD4)       # records that may not be in a loop (decision 36)
 # What the loader refuses so far
-EXCLUDED = {"address", "barriers", "branches", "contiguous", "function blocks", "functions"}
+EXCLUDED = {"function blocks"}
 
 
 class StreamMaker:
