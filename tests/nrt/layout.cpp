@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// The same pins, compiled as C++.
+#include "layout.c"
