@@ -49,11 +49,13 @@ struct ParseOptions {
 };
 
 /// Everything that is known about a NEFF without a device. Kbins point into the container; the
-/// whole owns what it points to.
+/// whole owns what it points to. A copy shares file and container, so it is cheap and may be loaded
+/// on its own.
 struct ParsedModel {
   NeffHeader header;
-  std::vector<std::uint8_t> file;        ///< a copy of the file if its payload is not compressed
-  std::unique_ptr<Container> container;  ///< from Stage::parse on
+  /// A copy of the file if its payload is not compressed, else null.
+  std::shared_ptr<const std::vector<std::uint8_t>> file;
+  std::shared_ptr<const Container> container;  ///< from Stage::parse on
   Manifest manifest;                     ///< from Stage::graph on
   std::vector<Kbin> kbins;               ///< from Stage::build on
   bool foreign_arch = false;             ///< allow_legacy let a file for another architecture in
@@ -70,6 +72,7 @@ Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
 
 struct LoadOptions {
   std::uint32_t logical_core = 0;
+  std::uint32_t logical_core_size = 0;  ///< physical cores of a logical one, 0 = the architecture's
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;

@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);
   neffld::cli::add_conformance(app, action);
+  neffld::cli::add_run_with(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

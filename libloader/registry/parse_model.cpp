@@ -36,11 +36,11 @@ Result<ParsedModel> parse(Bytes file, Arch device, const ParseOptions& options) 
   clock.start(Stage::parse);
   // Members of an uncompressed payload are views of the file itself, which is only lent to us.
   if (!is_gzip(file)) {
-    model.file.assign(file.begin(), file.end());
-    file = model.file;
+    model.file = std::make_shared<const std::vector<std::uint8_t>>(file.begin(), file.end());
+    file = *model.file;
   }
   NEFFLD_ASSIGN(Container container, parse_container(file, options.container));
-  model.container = std::make_unique<Container>(std::move(container));
+  model.container = std::make_shared<const Container>(std::move(container));
   clock.finish(model.container->facts().inflated_bytes);
   if (options.until == Stage::parse) return model;
 

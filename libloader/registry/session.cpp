@@ -211,6 +211,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   // Plan: every allocation and every size, before the first device call of this model.
   PlanOptions plan_options;
   plan_options.logical_core = options.logical_core;
+  plan_options.logical_core_size = options.logical_core_size;
   plan_options.scratchpad_page_bytes = options.scratchpad_page_bytes;
   plan_options.cores = cores.states(arch_table(facts.arch).cores_per_device);
   NEFFLD_ASSIGN(model->plan, plan_parsed_model(model->parsed, plan_options, options.progress));

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// neffld run-with: runs a program with our libnrt.so.1 in place of another one.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "commands.hpp"
+#include "loading.hpp"
+
+namespace neffld::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RunWith {
+  std::vector<std::string> program;
+  std::string device;
+  bool print = false;
+
+  Result<void> run() const;
+};
+
+/// The folder of our library: beside this executable in a build, else where it is installed.
+Result<std::string> library_folder() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const std::array<fs::path, 2> places = {here / ".." / "nrt", here / NEFFLD_LIBRARY_FROM_BIN};
+  for (const fs::path& place : places) {
+    if (fs::exists(place / "libnrt.so.1", error)) return fs::canonical(place, error).string();
+  }
+  return fail(Status::failure, ErrorClass::file, {.path = "libnrt.so.1"},
+              fmt::format("not found in {} or {}", places[0].lexically_normal().string(),
+                          places[1].lexically_normal().string()));
+}
+
+Result<void> RunWith::run() const {
+  NEFFLD_ASSIGN(std::string path, library_folder());
+  if (const char* before = std::getenv("LD_LIBRARY_PATH"); before != nullptr && *before != 0) {
+    path += fmt::format(":{}", before);
+  }
+  if (print) {
+    return print_text(
+        fmt::format("export LD_LIBRARY_PATH='{}'\n{}", path,
+                    device.empty() ? "" : fmt::format("export NEFFLD_DEVICE='{}'\n", device)));
+  }
+  if (program.empty()) {
+    return fail(Status::invalid, ErrorClass::usage, {},
+                "no program was given: neffld run-with -- PROGRAM [ARGUMENT...]");
+  }
+  setenv("LD_LIBRARY_PATH", path.c_str(), 1);
+  if (!device.empty()) setenv("NEFFLD_DEVICE", device.c_str(), 1);
+  std::vector<char*> words;
+  for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words[0], words.data());
+  return fail(Status::failure, ErrorClass::file, {.member = program[0]},
+              fmt::format("cannot be run: {}", std::strerror(errno)));
+}
+
+}  // namespace
+
+void add_run_with(CLI::App& app, Action& run) {
+  CLI::App* command = app.add_subcommand(
+      "run-with", "Run a program with this project's libnrt.so.1: neffld run-with -- PROGRAM");
+  auto state = std::make_shared<RunWith>();
+  command->add_option("program", state->program, "The program and its arguments, after --");
+  command->add_option("--device", state->device,
+                      "sim, sim:v2, sim:v3, auto or the path of a node (sets NEFFLD_DEVICE)");
+  command->add_flag("--print", state->print,
+                    "Print the environment lines for a shell instead of running anything");
+  command->callback([state, &run] { run = [state] { return state->run(); }; });
+}
+
+}  // namespace neffld::cli

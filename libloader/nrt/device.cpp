@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "device.hpp"
+
+#include <cstring>
+#include <map>
+
+#include "neffld/back_ends.hpp"
+#include "neuron_abi/ioctl.h"
+
+namespace neffld::nrt {
+
+/// Passes everything on and keeps count of the memory each core holds.
+class CountingFile final : public DeviceFile {
+ public:
+  explicit CountingFile(std::unique_ptr<DeviceFile> inner) : inner_(std::move(inner)) {}
+
+  int ioctl(std::uint32_t command, void* argument) noexcept override {
+    if (command == NEURON_IOCTL_MEM_FREE) {
+      // The row goes first: once the handle is free another thread may get the same number.
+      auto row = take_row(static_cast<const neuron_mem_free*>(argument)->mem_handle);
+      const int answer = inner_->ioctl(command, argument);
+      if (answer != 0) put_back(std::move(row));
+      return answer;
+    }
+    const int answer = inner_->ioctl(command, argument);
+    if (answer == 0 && command == NEURON_IOCTL_MEM_ALLOC_V2MT64) {
+      count_allocation(*static_cast<const neuron_mem_alloc_v2mt64*>(argument));
+    }
+    return answer;
+  }
+  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
+    return inner_->mmap(offset, length, writable);
+  }
+  void munmap(void* address, std::uint64_t length) noexcept override {
+    inner_->munmap(address, length);
+  }
+  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
+  std::string refusal() const override { return inner_->refusal(); }
+
+  std::uint64_t bytes_on_core(std::uint32_t core) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = by_core_.find(core);
+    return found == by_core_.end() ? 0 : found->second;
+  }
+
+ private:
+  struct Allocation {
+    std::uint32_t core;
+    std::uint64_t bytes;
+  };
+  using Rows = std::map<std::uint64_t, Allocation>;  // by handle; inserting a node needs no memory
+  // Without memory for a row the count is off by it, which is better than a failed call.
+  void count_allocation(const neuron_mem_alloc_v2mt64& alloc) noexcept {
+    constexpr std::uint64_t page = 4096;  // the driver's granule
+    try {
+      std::uint64_t handle = 0;
+      std::memcpy(&handle, reinterpret_cast<const void*>(alloc.mem_handle_ptr), sizeof handle);
+      const Allocation row{alloc.nc_id, (alloc.size + page - 1) / page * page};
+      const std::scoped_lock lock(mutex_);
+      if (live_.emplace(handle, row).second) by_core_[row.core] += row.bytes;
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  Rows::node_type take_row(std::uint64_t handle) noexcept {
+    const std::scoped_lock lock(mutex_);
+    Rows::node_type row = live_.extract(handle);
+    if (row) by_core_.at(row.mapped().core) -= row.mapped().bytes;
+    return row;
+  }
+  void put_back(Rows::node_type row) noexcept {
+    const std::scoped_lock lock(mutex_);
+    if (!row) return;
+    by_core_.at(row.mapped().core) += row.mapped().bytes;
+    live_.insert(std::move(row));
+  }
+
+  std::unique_ptr<DeviceFile> inner_;
+  mutable std::mutex mutex_;
+  Rows live_;
+  std::map<std::uint32_t, std::uint64_t> by_core_;
+};
+
+namespace {
+
+/// What the session owns: a second way to the shared file.
+class SharedFile final : public DeviceFile {
+ public:
+  explicit SharedFile(std::shared_ptr<DeviceFile> file) : file_(std::move(file)) {}
+  int ioctl(std::uint32_t command, void* argument) noexcept override {
+    return file_->ioctl(command, argument);
+  }
+  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
+    return file_->mmap(offset, length, writable);
+  }
+  void munmap(void* address, std::uint64_t length) noexcept override {
+    file_->munmap(address, length);
+  }
+  const DeviceTraits& traits() const noexcept override { return file_->traits(); }
+  std::string refusal() const override { return file_->refusal(); }
+
+ private:
+  std::shared_ptr<DeviceFile> file_;
+};
+
+}  // namespace
+
+Device::Device(std::uint32_t number, std::shared_ptr<CountingFile> file,
+               std::unique_ptr<Session> session)
+    : number_(number), file_(std::move(file)), session_(std::move(session)) {}
+
+Device::~Device() = default;
+
+Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint32_t number) {
+  DeviceOptions options;
+  options.name = topology.device;
+  NEFFLD_ASSIGN(OpenedDevice opened, open_device(options));
+  auto file = std::make_shared<CountingFile>(std::move(opened.file));
+  NEFFLD_ASSIGN(std::unique_ptr<Session> session,
+                Session::open(std::make_unique<SharedFile>(file)));
+  return std::shared_ptr<Device>(new Device(number, std::move(file), std::move(session)));
+}
+
+// DeviceCalls counts calls without a lock, so each use has its own.
+Result<DeviceMemory> Device::allocate(std::uint64_t size, std::uint32_t hbm, std::uint32_t core,
+                                      std::string owner) {
+  Request request;
+  request.size = size;
+  request.hbm = hbm;
+  request.core = core;
+  request.category = MemCategory::tensors;
+  request.owner = std::move(owner);
+  return DeviceCalls(*file_).allocate(request);
+}
+
+Result<void> Device::free(std::uint64_t handle) {
+  return DeviceCalls(*file_).free(handle);
+}
+
+Result<void> Device::copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes) {
+  return DeviceCalls(*file_).copy_in(handle, offset, bytes);
+}
+
+Result<void> Device::copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes) {
+  return DeviceCalls(*file_).copy_out(handle, offset, bytes);
+}
+
+void* Device::map(const DeviceMemory& memory) {
+  neuron_mem_get_extended_info info{};
+  info.mem_handle = memory.handle;
+  info.version = 1;
+  if (file_->ioctl(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, &info) != 0) return nullptr;
+  const auto address = file_->mmap(info.mmap_offset, info.size, true);
+  return address ? *address : nullptr;
+}
+
+void Device::unmap(void* address, std::uint64_t size) {
+  file_->munmap(address, size);
+}
+
+std::uint64_t Device::bytes_on_core(std::uint32_t core) const {
+  return file_->bytes_on_core(core);
+}
+
+}  // namespace neffld::nrt

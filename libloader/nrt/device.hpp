@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// One open device of the process: the loader's session on it, tensor memory, and how much of its
+// memory each core holds.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "device_calls.hpp"
+#include "neffld/session.hpp"
+#include "topology.hpp"
+
+namespace neffld::nrt {
+
+class CountingFile;
+
+class Device {
+ public:
+  /// Opens device `number` of the instance.
+  static Result<std::shared_ptr<Device>> open(const Topology& topology, std::uint32_t number);
+  ~Device();
+
+  std::uint32_t number() const { return number_; }
+  const ArchTable& arch() const { return arch_table(session_->arch()); }
+  const DeviceTraits& traits() const { return session_->device(); }
+
+  /// Runs `use(Session&)` alone: a session takes one thread at a time.
+  template <class Use>
+  auto with_session(Use&& use) {
+    const std::scoped_lock lock(session_mutex_);
+    return use(*session_);
+  }
+
+  // Tensor memory; from any thread.
+  Result<DeviceMemory> allocate(std::uint64_t size, std::uint32_t hbm, std::uint32_t core,
+                                std::string owner);
+  Result<void> free(std::uint64_t handle);
+  Result<void> copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes);
+  Result<void> copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes);
+  /// Maps an allocation into the process; null if the device cannot.
+  void* map(const DeviceMemory& memory);
+  void unmap(void* address, std::uint64_t size);
+
+  /// Device bytes the process holds on a physical core.
+  std::uint64_t bytes_on_core(std::uint32_t core) const;
+
+ private:
+  Device(std::uint32_t number, std::shared_ptr<CountingFile> file,
+         std::unique_ptr<Session> session);
+
+  std::uint32_t number_;
+  std::shared_ptr<CountingFile> file_;
+  std::mutex session_mutex_;
+  std::unique_ptr<Session> session_;  ///< its destructor frees on `file_`
+};
+
+}  // namespace neffld::nrt

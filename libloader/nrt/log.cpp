@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+#include "log.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <mutex>
+#include <vector>
+
+#include "log_settings.hpp"
+
+namespace neffld::nrt {
+namespace {
+
+constexpr std::array level_tags = {"", "ERROR", "WARN", "INFO", "DEBUG", "TRACE"};
+
+/// All sinks. Never destroyed: threads may log until the process ends.
+class Logger {
+ public:
+  static Logger& instance() {
+    static Logger* const logger = new Logger;
+    return *logger;
+  }
+
+  void configure() {
+    LogSettings settings = read_log_settings();
+    const std::vector<std::string> complaints = settings.complaints;
+    {
+      const std::scoped_lock lock(mutex_);
+      settings_ = std::move(settings);
+    }
+    for (const std::string& complaint : complaints) {
+      write(Level::error, "NLOG", "configure_log", complaint);
+    }
+  }
+  bool enabled(Level level, std::string_view component) {
+    const std::scoped_lock lock(mutex_);
+    const LogSinks& sinks = settings_.sinks(component);
+    return level <= std::max({sinks.console, sinks.syslog, sinks.file});
+  }
+  bool coalescing() {
+    const std::scoped_lock lock(mutex_);
+    return settings_.coalescing;
+  }
+  void write(Level level, std::string_view component, std::string_view function,
+             std::string_view message);
+
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  Logger() { configure(); }
+  void to_console(Level level, const std::string& line);
+  void to_file(const LogSinks& sinks, const std::string& line);
+
+  std::mutex mutex_;  ///< settings, and one message at a time
+  LogSettings settings_;
+};
+
+/// Everything of a text in as few write(2) calls as the kernel makes of it.
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t done = ::write(fd, text.data(), text.size());
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
+/// "2026-Nov-30 12:00:00.000001": local time, English month whatever the locale.
+std::string timestamp() {
+  static constexpr std::array months = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  localtime_r(&now.tv_sec, &local);
+  return fmt::format("{:04}-{}-{:02} {:02}:{:02}:{:02}.{:06}", local.tm_year + 1900,
+                     months[static_cast<std::size_t>(local.tm_mon)], local.tm_mday, local.tm_hour,
+                     local.tm_min, local.tm_sec, now.tv_nsec / 1000);
+}
+
+void Logger::to_console(Level level, const std::string& line) {
+  const int fd = level == Level::error ? STDERR_FILENO : STDOUT_FILENO;
+  const char* color = level == Level::error ? "\033[91m" : level == Level::warn ? "\033[95m" : "";
+  if (*color != 0 && isatty(fd) == 1) {
+    write_all(fd, fmt::format("{}{}\033[0m\n", color, line));
+  } else {
+    write_all(fd, line + "\n");
+  }
+}
+
+void Logger::to_file(const LogSinks& sinks, const std::string& line) {
+  const int fd = open(sinks.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) return;
+  write_all(fd, line + "\n");
+  close(fd);
+}
+
+void Logger::write(Level level, std::string_view component, std::string_view function,
+                   std::string_view message) {
+  static constexpr std::array priorities = {LOG_ERR,  LOG_ERR,   LOG_WARNING,
+                                            LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+  const std::scoped_lock lock(mutex_);
+  const LogSinks& sinks = settings_.sinks(component);
+  if (level > std::max({sinks.console, sinks.syslog, sinks.file})) return;
+  const std::string body =
+      fmt::format("{:>5} {:>5}:{:<40}{}", level_tags[static_cast<std::size_t>(level)], component,
+                  function, message);
+  const std::string line =
+      fmt::format("{} {:>5}:{:<5} {}", timestamp(), getpid(), syscall(SYS_gettid), body);
+  if (level <= sinks.console) to_console(level, line);
+  if (level <= sinks.file) to_file(sinks, line);
+  if (level <= sinks.syslog) {
+    syslog(LOG_USER | priorities[static_cast<std::size_t>(level)], "%s", body.c_str());
+  }
+}
+
+/// What this thread's API call has kept back.
+struct Kept {
+  const char* api = nullptr;
+  std::vector<std::string> lines;
+};
+thread_local Kept kept;
+
+}  // namespace
+
+void configure_log() {
+  Logger::instance().configure();
+}
+
+bool log_enabled(Level level, std::string_view component) {
+  return Logger::instance().enabled(level, component);
+}
+
+void log(Level level, std::string_view component, std::string_view function,
+         std::string_view message) {
+  Logger::instance().write(level, component, function, message);
+}
+
+void log_inner_error(std::string_view component, std::string_view function,
+                     std::string_view message) {
+  if (kept.api == nullptr || !Logger::instance().coalescing()) {
+    log(Level::error, component, function, message);
+    return;
+  }
+  kept.lines.push_back(fmt::format("{}:{} {}", component, function, message));
+}
+
+void log_api_error(std::string_view api, std::string_view message, std::string_view hint) {
+  std::string block(message);
+  for (auto line = kept.lines.rbegin(); line != kept.lines.rend(); ++line) block += "\n\t" + *line;
+  if (!hint.empty()) block += fmt::format(" Resolution: {}", hint);
+  kept.lines.clear();
+  log(Level::error, "NRT", api, block);
+}
+
+LogScope::LogScope(const char* api) : api_(api) {
+  kept.api = api;
+  kept.lines.clear();
+}
+
+LogScope::~LogScope() {
+  kept.api = nullptr;
+  if (kept.lines.empty()) return;
+  try {
+    std::string block = "Generic API Failure";
+    for (auto line = kept.lines.rbegin(); line != kept.lines.rend(); ++line) {
+      block += "\n\t" + *line;
+    }
+    log(Level::error, "NLOG", api_, block);
+  } catch (...) {
+    // No memory for the message: the status of the call has to do.
+  }
+  kept.lines.clear();
+}
+
+void lock_log_for_fork() {
+  Logger::instance().mutex().lock();
+}
+
+void unlock_log_after_fork() {
+  Logger::instance().mutex().unlock();
+}
+
+}  // namespace neffld::nrt

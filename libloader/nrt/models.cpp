@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+#include "models.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "log.hpp"
+
+namespace neffld::nrt {
+namespace {
+
+constexpr std::uint64_t lnc_feature = 0x400;  // the header's vnc_size counts
+
+/// The file's logical core size must be the process's.
+Result<void> check_core_size(const NeffHeader& header, const Topology& topology) {
+  const std::uint32_t wanted = header.vnc_size;
+  if ((header.feature_bits & lnc_feature) == 0 || wanted == topology.core_size) return {};
+  return fail(Status::invalid, ErrorClass::unsupported,
+              {.member = "NEFF header", .path = "vnc_size"},
+              fmt::format("the NEFF was compiled for LNC size {}, this process uses size {}; {}",
+                          wanted, topology.core_size,
+                          topology.arch == Arch::v2
+                              ? "a v2 device has size 1 only, NEFFLD_DEVICE selects the device"
+                              : fmt::format("set NEURON_LOGICAL_NC_CONFIG={}", wanted)));
+}
+
+/// Gives a virtual core back unless the load got through.
+class VncClaim {
+ public:
+  VncClaim(Runtime& runtime, std::uint32_t vnc) : runtime_(runtime), vnc_(vnc) {}
+  ~VncClaim() {
+    if (!kept_) runtime_.release_vnc(vnc_);
+  }
+  VncClaim(const VncClaim&) = delete;
+  VncClaim& operator=(const VncClaim&) = delete;
+  std::uint32_t vnc() const { return vnc_; }
+  void keep() { kept_ = true; }
+
+ private:
+  Runtime& runtime_;
+  std::uint32_t vnc_;
+  bool kept_ = false;
+};
+
+/// Parses through the cache: loads of one file that overlap share one parse.
+Result<ParseCache::Lease> parse(Runtime& runtime, Bytes neff, const NeffHeader& header,
+                                const LoadKnobs& knobs) {
+  ParseOptions options;
+  options.container.verify_hash = knobs.validate_hash;
+  options.build.allow_legacy = knobs.allow_legacy;
+  const std::uint32_t variant = (knobs.validate_hash ? 1u : 0u) | (knobs.allow_legacy ? 2u : 0u);
+  const Arch arch = runtime.topology().arch;
+  auto lease = runtime.parse_cache.acquire(parse_key(neff, header, variant),
+                                           [&] { return parse_model(neff, arch, options); });
+  if (lease) {
+    log(Level::debug, "NMGR", "kmgr_load_nn_nc", ParseCache::role_text(lease->role()));
+  }
+  return lease;
+}
+
+std::shared_ptr<ModelRecord> make_record(const ParsedModel& parsed, std::uint32_t vnc,
+                                         std::optional<std::uint32_t> gid, const LoadKnobs& knobs) {
+  auto record = std::make_shared<ModelRecord>();
+  record->vnc = vnc;
+  record->subgraphs = static_cast<std::uint32_t>(parsed.kbins.size());
+  record->name = header_name(parsed.header);
+  std::copy_n(parsed.header.uuid, record->uuid.size(), record->uuid.begin());
+  record->gid = gid;
+  record->mac_count = parsed.manifest.mac_count;
+  record->timeout_seconds = knobs.timeout_seconds;
+  record->inputs = parsed.manifest.inputs;
+  record->outputs = parsed.manifest.outputs;
+  return record;
+}
+
+std::shared_ptr<ModelHandle> make_handle(const ModelRecord& record) {
+  auto handle = std::make_shared<ModelHandle>();
+  handle->vnc = record.vnc;
+  handle->gid = record.gid.value_or(0);
+  const std::size_t length = std::min(record.name.size(), handle->name.size() - 1);
+  std::copy_n(record.name.begin(), length, handle->name.begin());
+  handle->uuid = record.uuid;
+  return handle;
+}
+
+/// NEURON_RT_INSPECT_ENABLE: keeps the NEFF beside the profiles. Failing to is no load failure.
+void save_neff(const LoadKnobs& knobs, const ModelRecord& record, Bytes neff,
+               const NeffHeader& header) {
+  if (!knobs.save_neff) return;
+  const std::string path =
+      fmt::format("{}/neff_{}_{}.neff", knobs.save_folder, header_uuid(header), record.h_nn);
+  std::error_code error;
+  std::filesystem::create_directories(knobs.save_folder, error);
+  if (const auto saved = write_file(path, neff); !saved) {
+    log(Level::warn, "NRT", "nrt_save_neff", to_sentence(saved.error()));
+  }
+}
+
+/// The stages from parse to register, between claiming a core and making the handle.
+Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
+                                                 const NeffHeader& header, std::uint32_t vnc,
+                                                 std::optional<std::uint32_t> gid,
+                                                 const LoadKnobs& knobs) {
+  NEFFLD_ASSIGN(const std::shared_ptr<Device> device, runtime.device_of(vnc));
+  NEFFLD_ASSIGN(const ParseCache::Lease lease, parse(runtime, neff, header, knobs));
+  const std::shared_ptr<ModelRecord> record = make_record(lease.model(), vnc, gid, knobs);
+  for (const std::string& warning : lease.model().manifest.warnings) {
+    log(Level::warn, "NMGR", "kmgr_load_nn_nc", warning);
+  }
+
+  LoadOptions options;
+  options.logical_core = runtime.logical_core_of(vnc);
+  options.logical_core_size = runtime.topology().core_size;
+  options.scratchpad_page_bytes = knobs.scratchpad_page_bytes;
+  ParsedModel own = lease.model();
+  const auto loaded =
+      device->with_session([&](Session& session) { return session.load(std::move(own), options); });
+  if (!loaded) return tl::unexpected<Error>(loaded.error());
+  record->bridge = {(*loaded)->h_model, device->number(), *loaded};
+
+  const auto registered =
+      guarded([&]() -> Result<std::uint32_t> { return runtime.registry.insert(record); });
+  if (!registered) {
+    static_cast<void>(
+        device->with_session([&](Session& session) { return session.unload(**loaded); }));
+    return tl::unexpected<Error>(registered.error());
+  }
+  return record;
+}
+
+}  // namespace
+
+Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
+                         std::optional<std::uint32_t> gid) {
+  NEFFLD_ASSIGN(const NeffHeader header, check_header(neff));
+  NEFFLD_TRY(check_core_size(header, runtime.topology()));
+  NEFFLD_ASSIGN(const std::uint32_t claimed, runtime.claim_vnc(vnc));
+  VncClaim claim(runtime, claimed);
+  NEFFLD_ASSIGN(const LoadKnobs knobs, read_load_knobs());
+  log(Level::debug, "NRT", "nrt_load",
+      fmt::format("execution timeout {} s, scratchpad page {} MiB", knobs.timeout_seconds,
+                  knobs.scratchpad_page_bytes >> 20));
+
+  auto record = load_record(runtime, neff, header, claim.vnc(), gid, knobs);
+  if (!record) {
+    log_inner_error("NMGR", "kmgr_load_nn_post_metrics",
+                    fmt::format("Failed to load NN: {}, err: {}", header_name(header),
+                                static_cast<int>(record.error().status)));
+    return tl::unexpected<Error>(record.error());
+  }
+  claim.keep();
+  const std::uint32_t h_nn = (*record)->h_nn;
+  // From here on the registered model must not stay behind (the original leaks it on this edge).
+  auto handle = guarded([&]() -> Result<void*> {
+    auto made = make_handle(**record);
+    made->h_nn = h_nn;
+    return runtime.models.insert(std::move(made));
+  });
+  if (!handle) {
+    static_cast<void>(unload_record(runtime, h_nn));
+    return handle;
+  }
+  save_neff(knobs, **record, neff, header);
+  log(Level::info, "NMGR", "kmgr_load_nn_nc",
+      fmt::format("Loaded NN \"{}\" ID: {} on virtual core {}", (*record)->name, h_nn,
+                  claim.vnc()));
+  return handle;
+}
+
+Result<void> unload_record(Runtime& runtime, std::uint32_t h_nn) {
+  const std::shared_ptr<ModelRecord> record = runtime.registry.remove(h_nn);
+  if (record == nullptr) {
+    return fail(Status::invalid_handle, ErrorClass::usage, {},
+                fmt::format("Failed to find model: {}", h_nn));
+  }
+  NEFFLD_ASSIGN(const std::shared_ptr<Device> device, runtime.device_of(record->vnc));
+  auto unloaded = device->with_session(
+      [&](Session& session) { return session.unload(*record->bridge.loaded); });
+  runtime.release_vnc(record->vnc);
+  if (unloaded) log(Level::info, "NMGR", "kmgr_unload_nn", fmt::format("Unloaded NN: {}", h_nn));
+  return unloaded;
+}
+
+Result<ModelRegistry::Reference> find_model(Runtime& runtime, const void* handle) {
+  if (handle == nullptr) {
+    return fail(Status::invalid, ErrorClass::usage, {.path = "model"}, "the model is NULL");
+  }
+  if (const auto found = runtime.models.find(handle)) {
+    if (auto reference = runtime.registry.acquire(found->h_nn)) return reference;
+  }
+  return fail(Status::invalid_handle, ErrorClass::usage, {.path = "model"},
+              "the handle is no loaded model");
+}
+
+Result<void> unload_model(Runtime& runtime, const void* handle) {
+  {
+    NEFFLD_ASSIGN(const ModelRegistry::Reference record, find_model(runtime, handle));
+    if (const ModelState state = record->state; state != ModelState::ready) {
+      return fail(Status::invalid, ErrorClass::usage, {},
+                  fmt::format("DLR {} state {}, must be stopped before unloading", record->h_nn,
+                              static_cast<std::uint32_t>(state)));
+    }
+    if (record->references > 1) {
+      log(Level::warn, "NMGR", "kmgr_unload_nn",
+          fmt::format("Execution requests on model {} have not been drained before unloading",
+                      record->h_nn));
+    }
+  }
+  // Of several threads with one handle, one unloads.
+  const std::shared_ptr<ModelHandle> taken = runtime.models.take(handle);
+  if (taken == nullptr) {
+    return fail(Status::invalid_handle, ErrorClass::usage, {.path = "model"},
+                "the model was unloaded by another thread");
+  }
+  return unload_record(runtime, taken->h_nn);
+}
+
+}  // namespace neffld::nrt

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "runtime.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "environment.hpp"
+#include "failure_report.hpp"
+#include "log.hpp"
+#include "models.hpp"
+#include "version.hpp"
+
+namespace neffld::nrt {
+namespace {
+
+void log_info(const char* function, const std::string& text) {
+  log(Level::info, "NRT", function, text);
+}
+
+/// Tells the user about variables that do nothing, once per init.
+void report_environment() {
+  for (const std::string& name : unknown_env_names()) {
+    log(Level::warn, "NRT", "nrt_config", fmt::format("{} is unknown, is it misspelt?", name));
+  }
+  for (const std::string& name : ignored_env_names()) {
+    log_info("nrt_config", fmt::format("{} has no effect in this library", name));
+  }
+}
+
+}  // namespace
+
+const char* state_name(State state) {
+  switch (state) {
+    case State::start:
+      return "NRT_STATE_START";
+    case State::init:
+      return "NRT_STATE_INIT";
+    case State::child:
+      return "NRT_STATE_CHILD";
+    case State::closed:
+      break;
+  }
+  return "NRT_STATE_CLOSED";
+}
+
+Runtime& Runtime::get() {
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+// ---- calls in flight ----
+
+// The state is looked at again after the call is counted: either close() sees the call, or the call
+// sees that it came too late.
+Runtime::Call::Call(Runtime& runtime) : runtime_(runtime), state_(runtime.state_.load()) {
+  if (state_ != State::init) return;
+  ++runtime_.calls_;
+  state_ = runtime_.state_.load();
+  if (state_ != State::init) --runtime_.calls_;
+}
+
+Runtime::Call::~Call() {
+  if (state_ == State::init) --runtime_.calls_;
+}
+
+// ---- life cycle ----
+
+Result<void> Runtime::init(nrt_framework_type_t framework) {
+  const auto refuse = [&](State state) {
+    return state == State::closed
+               ? fail(Status::closed, ErrorClass::usage, {}, "NRT already closed")
+               : fail(Status::failure, ErrorClass::usage, {},
+                      fmt::format("Incompatible runtime state: {}", state_name(state)));
+  };
+  if (const State now = state(); now == State::closed || now == State::child) return refuse(now);
+  const std::scoped_lock lock(life_mutex_);
+  if (const State now = state(); now != State::start) {
+    if (now == State::init) return {};
+    return refuse(now);
+  }
+  configure_log();
+  reset_failure_reports();
+  auto started = guarded([&] { return start(framework); });
+  if (started) {
+    state_ = State::init;
+  } else {
+    const std::scoped_lock devices_lock(devices_mutex_);
+    devices_.clear();
+  }
+  return started;
+}
+
+Result<void> Runtime::start(nrt_framework_type_t framework) {
+  // What the environment asks for, and which devices there are.
+  NEFFLD_ASSIGN(const Config config, read_config());
+  report_environment();
+  NEFFLD_ASSIGN(topology_, find_topology(config));
+  log_info("nrt_init", fmt::format("Neuron Runtime {} ({}), framework {}", runtime_version,
+                                   open_version_text(), static_cast<int>(framework)));
+  log_info("nrt_init", fmt::format("Instance info:: device:{} device count:{} cores per device:{} "
+                                   "architecture:{}",
+                                   topology_.device, topology_.devices, topology_.cores_per_device,
+                                   arch_name(topology_.arch)));
+
+  // Which cores are ours.
+  NEFFLD_ASSIGN(cores_, choose_cores(config, topology_));
+  cached_cores_ = cores_.count;
+  log_info("nrt_init", fmt::format("Visible logical cores {} to {} of {}, physical cores {} to {}",
+                                   cores_.first, cores_.first + cores_.count - 1, topology_.total(),
+                                   cores_.first * topology_.core_size,
+                                   (cores_.first + cores_.count) * topology_.core_size - 1));
+  {
+    const std::scoped_lock lock(usage_mutex_);
+    usage_.assign(cores_.count, 0);
+  }
+
+  // The first device is opened now, so that a driver that cannot be used is found here; the others
+  // when a core of theirs is used.
+  {
+    const std::scoped_lock lock(devices_mutex_);
+    devices_.assign(topology_.devices, nullptr);
+  }
+  if (auto device = device_of(0); !device) {
+    Error error = std::move(device.error());
+    error.status = Status::invalid;
+    return tl::unexpected<Error>(std::move(error));
+  }
+
+  // A forked child must not use what it shares with its parent.
+  if (!fork_handled_) {
+    const int error = pthread_atfork([] { lock_log_for_fork(); }, [] { unlock_log_after_fork(); },
+                                     [] {
+                                       unlock_log_after_fork();
+                                       Runtime& runtime = get();
+                                       if (runtime.state_ != State::start) {
+                                         runtime.state_ = State::child;
+                                       }
+                                     });
+    if (error != 0) {
+      return fail(Status::failure, ErrorClass::resource, {},
+                  fmt::format("Failed to set atfork handlers, ret={}", error));
+    }
+    fork_handled_ = true;
+  }
+  return {};
+}
+
+void Runtime::unload_everything() {
+  for (const std::uint32_t h_nn : registry.ids()) {
+    const auto unloaded = guarded([&] { return unload_record(*this, h_nn); });
+    if (!unloaded) {
+      log_inner_error(
+          "NMGR", "kmgr_unload_nn",
+          fmt::format("Failed to unstage model: {}: {}", h_nn, to_sentence(unloaded.error())));
+    }
+  }
+}
+
+void Runtime::close() {
+  if (state() != State::init) return;
+  const std::scoped_lock lock(life_mutex_);
+  if (state() != State::init) return;
+  state_ = State::closed;
+  while (calls_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  unload_everything();
+  models.clear();
+  storages.release_all();
+  {
+    const std::scoped_lock devices_lock(devices_mutex_);
+    devices_.clear();
+  }
+  log_info("nrt_close", "closed");
+  state_ = State::start;
+}
+
+// ---- cores and devices ----
+
+Result<std::uint32_t> Runtime::total_cores() {
+  if (state() == State::init) {
+    if (const Call call(*this); call.state() == State::init) return topology_.total();
+  }
+  NEFFLD_ASSIGN(const Config config, read_config());
+  NEFFLD_ASSIGN(const Topology topology, find_topology(config));
+  return topology.total();
+}
+
+Result<std::uint32_t> Runtime::visible_cores() {
+  if (const State now = state(); now == State::init || now == State::child) return +cached_cores_;
+  NEFFLD_ASSIGN(const Config config, read_config());
+  if (config.visible_cores || config.num_cores != 0) return requested_cores(config, {});
+  NEFFLD_ASSIGN(const Topology topology, find_topology(config));
+  return topology.total();
+}
+
+Result<nrt_instance_info_t> Runtime::instance_info() {
+  // Computed once per process: what the first caller saw (spec 07 section 3.3).
+  static std::mutex mutex;
+  static std::optional<nrt_instance_info_t> known;
+  const std::scoped_lock lock(mutex);
+  if (known) return *known;
+  NEFFLD_ASSIGN(const Config config, read_config());
+  NEFFLD_ASSIGN(const Topology topology, find_topology(config));
+  nrt_instance_info_t info{};
+  info.family = topology.family;
+  info.size = topology.size;
+  const std::string name = public_arch_name(topology.arch);
+  std::copy_n(name.begin(), std::min(name.size(), sizeof info.arch_name - 1), info.arch_name);
+  known = info;
+  return info;
+}
+
+Result<std::uint32_t> Runtime::check_vnc(std::int64_t vnc) const {
+  if (vnc >= 0 && vnc < cores_.count) return static_cast<std::uint32_t>(vnc);
+  return fail(Status::invalid, ErrorClass::usage, {},
+              fmt::format("Could not find VNC id {}, visible are 0 to {}", vnc, cores_.count - 1));
+}
+
+Result<std::uint32_t> Runtime::claim_vnc(std::int32_t vnc) {
+  const std::scoped_lock lock(usage_mutex_);
+  std::uint32_t chosen = 0;
+  if (vnc == -1) {
+    chosen =
+        static_cast<std::uint32_t>(std::min_element(usage_.begin(), usage_.end()) - usage_.begin());
+  } else {
+    NEFFLD_ASSIGN(chosen, check_vnc(vnc));
+  }
+  ++usage_[chosen];
+  return chosen;
+}
+
+void Runtime::release_vnc(std::uint32_t vnc) {
+  const std::scoped_lock lock(usage_mutex_);
+  if (usage_.at(vnc) > 0) --usage_[vnc];
+}
+
+Result<std::shared_ptr<Device>> Runtime::device_of(std::uint32_t vnc) {
+  const std::uint32_t number = topology_.device_of(cores_.first + vnc);
+  const std::scoped_lock lock(devices_mutex_);
+  if (devices_.at(number) == nullptr) {
+    NEFFLD_ASSIGN(devices_[number], Device::open(topology_, number));
+  }
+  return devices_[number];
+}
+
+std::uint32_t Runtime::logical_core_of(std::uint32_t vnc) const {
+  return topology_.core_on_device(cores_.first + vnc);
+}
+
+std::uint32_t Runtime::first_core_of(std::uint32_t vnc) const {
+  return logical_core_of(vnc) * topology_.core_size;
+}
+
+Result<DevicePlace> Runtime::place_of(std::uint32_t vnc) {
+  NEFFLD_ASSIGN(std::shared_ptr<Device> device, device_of(vnc));
+  const std::uint32_t core = first_core_of(vnc);
+  return DevicePlace{device, vnc, core, default_hbm(device->arch(), core)};
+}
+
+}  // namespace neffld::nrt

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The C programs on generated files and, when there are some, on the real ones."""
+
+import os
+import unittest
+
+import support
+
+EXECUTE = 2  # NRT_INVALID: execution is not implemented yet
+
+FILES = {
+    "v2": ["vecadd-v2", "conv-like-v2"],
+    "v3": ["vecadd-v3", "transpose-v3", "dge-lnc2-v3"],
+}
+QUIET = {"NEURON_RT_LOG_LEVEL": "QUIET"}
+
+
+class Programs(unittest.TestCase):
+    def passes(self, name, arch, *arguments, env=None):
+        done = support.program(name, *arguments,
+                               env={"NEFFLD_DEVICE": f"sim:{arch}", **QUIET, **(env or {})})
+        self.assertEqual((done.code, done.err), (0, ""), f"{name} {arguments} on {arch}")
+        return done
+
+    def on_every_sample(self, name, *arguments):
+        for arch, samples in FILES.items():
+            for sample in samples:
+                with self.subTest(sample=sample):
+                    self.passes(name, arch, support.sample(sample), *arguments)
+
+    def test_the_developer_guide_sequence(self):
+        self.on_every_sample("guide", EXECUTE)
+
+    def test_the_developer_guide_sequence_on_real_files(self):
+        for arch in FILES:
+            for path in support.real_files(arch):
+                with self.subTest(file=os.path.basename(path)):
+                    self.passes("guide", arch, path, EXECUTE)
+
+    def test_the_python_client_order(self):
+        self.on_every_sample("client")
+
+    def test_the_state_machine(self):
+        self.on_every_sample("life")
+
+    def test_every_misuse_has_its_status(self):
+        self.on_every_sample("misuse")
+
+    def test_what_execution_checks(self):
+        self.on_every_sample("execute", EXECUTE)
+
+    def test_tensors(self):
+        for arch in FILES:
+            self.passes("tensors", arch)
+
+    def test_sixteen_threads_load_and_unload(self):
+        for arch, samples in FILES.items():
+            self.passes("threads", arch, *map(support.sample, samples))
+
+    def test_sixteen_threads_on_real_files(self):
+        for arch in FILES:
+            # The smallest ones: sixteen threads hold sixteen of them.
+            paths = sorted(support.real_files(arch), key=os.path.getsize)[:3]
+            if paths:
+                self.passes("threads", arch, *paths)
+
+    def test_a_thousand_loads_leave_nothing_behind(self):
+        self.passes("loop", "v3", support.sample("vecadd-v3"), 1000)
+        self.passes("loop", "v2", support.sample("vecadd-v2"), 100)
+
+    def test_a_file_for_another_architecture_says_what_to_do(self):
+        done = support.program("guide", support.sample("vecadd-v2"),
+                               env={"NEFFLD_DEVICE": "sim:v3", "NEURON_RT_LOG_LEVEL": "ERROR"})
+        self.assertEqual(done.code, 1)
+        self.assertIn("NRT_INVALID", done.err)
+        self.assertIn("NEFFLD_DEVICE=sim:v2", done.err)
+        self.passes("guide", "v3", support.sample("vecadd-v2"), EXECUTE,
+                    env={"NEURON_RT_ALLOW_LEGACY_NEFF": "1"})
+
+    def test_the_hash_is_checked_on_request(self):
+        path = os.path.join(support.scratch(), "damaged.neff")
+        with open(support.sample("vecadd-v3"), "rb") as file:
+            neff = bytearray(file.read())
+        neff[0xAC] ^= 1  # the header's hash
+        with open(path, "wb") as file:
+            file.write(neff)
+        self.passes("guide", "v3", path, EXECUTE)
+        done = support.program("guide", path, EXECUTE, env={"NEURON_RT_VALIDATE_HASH": "1"})
+        self.assertEqual(done.code, 1)
+        self.assertIn("MD5", done.err)
+
+    def test_inspection_keeps_the_neff(self):
+        folder = os.path.join(support.scratch(), "kept")
+        path = support.sample("vecadd-v3")
+        self.passes("guide", "v3", path, EXECUTE,
+                    env={"NEURON_RT_INSPECT_ENABLE": "1", "NEURON_RT_INSPECT_OUTPUT_DIR": folder})
+        kept = os.listdir(folder)
+        self.assertEqual(len(kept), 1)
+        with open(path, "rb") as file, open(os.path.join(folder, kept[0]), "rb") as copy:
+            self.assertEqual(file.read(), copy.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
