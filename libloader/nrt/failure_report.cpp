@@ -26,8 +26,8 @@ std::string surroundings(NRT_STATUS status, const char* api) {
     text += fmt::format("Kernel: {}\nNodename: {}\n", machine.release, machine.nodename);
   }
   text += fmt::format("\nFailure: {} in {}\n", nrt_get_status_as_str(status), api);
-  const Runtime& runtime = Runtime::get();
-  if (runtime.state() == State::init) {
+  Runtime& runtime = Runtime::get();
+  if (const Runtime::Call call(runtime); call.state() == State::init) {
     text += fmt::format("Device: {}\nLNC: {}\nVisible cores: ", runtime.topology().device,
                         runtime.topology().core_size);
     for (std::uint32_t core = 0; core < runtime.core_count(); ++core) {

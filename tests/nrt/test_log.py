@@ -43,11 +43,14 @@ class Log(unittest.TestCase):
         self.assertTrue(any(" NMGR:kmgr_load_nn_post_metrics " in line
                             for line in self.errors(done)), done.err)
 
-    def test_a_failure_describes_its_surroundings_once(self):
+    def test_failures_describe_their_surroundings_once_a_severity(self):
         done = support.program("misuse", support.sample("vecadd-v3"),
                                env={"NEURON_PROCESS_TAG": "tagged"})
         self.assertEqual(done.code, 0)
-        self.assertEqual(done.err.count("NRT:nrt_infodump "), 1)
+        self.assertEqual(re.findall("^Failure: (.*)", done.err, re.M),
+                         ["NRT_INVALID in nrt_load", "NRT_TIMEOUT in "
+                          "nrt_tensor_check_output_completion"])
+        self.assertEqual(done.err.count("NRT:nrt_infodump "), 2)
         self.assertIn("\tNEURON_PROCESS_TAG=tagged", done.err)
         self.assertIn("Visible cores: 0, 1, 2, 3", done.err)
 

@@ -49,6 +49,27 @@ class Programs(unittest.TestCase):
     def test_what_execution_checks(self):
         self.on_every_sample("execute", EXECUTE)
 
+    def test_each_check_of_execution_says_what_is_wrong(self):
+        path = os.path.join(support.scratch(), "execute.log")
+        done = support.program("execute", support.sample("vecadd-v3"), EXECUTE,
+                               env={"NEURON_RT_LOG_LOCATION": path})
+        self.assertEqual((done.code, done.err), (0, ""))
+        with open(path, encoding="utf-8") as file:
+            lines = [line for line in file if " NRT:nrt_execute" in line]
+        for count, sentence in (
+                (3, "execution is not implemented yet"),
+                (1, "bytes, the model expects"),
+                (1, "allocated on HBM 3 was passed to a model loaded on lnc 0."),
+                (1, "Incorrect number of inputs, expected: 2, received: 0"),
+                (1, "Failed to find tensor sum in tensor set"),
+                (1, "input_set is NULL"),
+                (1, "output_set is NULL"),
+                (1, "Supports for loops on the host is deprecated"),
+                (1, "tensor left in the set was freed"),
+                (1, "the handle is no loaded model")):
+            self.assertEqual(sum(sentence in line for line in lines), count, sentence)
+        self.assertEqual(len(lines), 12)
+
     def test_tensors(self):
         for arch in FILES:
             self.passes("tensors", arch)
