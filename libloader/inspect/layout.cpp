@@ -94,7 +94,9 @@ Result<Layout::Stream> stream_of(const LoadedModel& model, std::uint32_t kbin, E
   stream.slots_out = static_cast<std::uint32_t>(planned.slots_out);
   stream.section = planned.request;
   NEFFLD_ASSIGN(const IpMap map, build_ip_map(model.parsed.kbins, model.plan, kbin, engine));
-  RunBuilder(stream.runs).walk(map, IpSection::main, map.main_offset, map.main_bytes);
+  RunBuilder runs(stream.runs);
+  runs.walk(map, IpSection::main, map.main_offset, map.main_bytes);
+  runs.walk(map, IpSection::function, map.function_offset, map.function_bytes);
   return stream;
 }
 

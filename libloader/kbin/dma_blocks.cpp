@@ -158,7 +158,10 @@ void DmaReader::resolve_function(const BlockText& text, DmaBlock& block) {
 }
 
 Result<void> DmaReader::check_block_ids() const {
-  const auto key = [](const DmaBlock* b) { return std::tie(b->queue_set, b->instance, b->id); };
+  // Triggers name a block by id and function (spec 04 section 2.3).
+  const auto key = [](const DmaBlock* b) {
+    return std::tie(b->queue_set, b->instance, b->function, b->id);
+  };
   std::vector<const DmaBlock*> blocks;
   blocks.reserve(subgraph_.kbin.blocks.size());
   for (const DmaBlock& block : subgraph_.kbin.blocks) blocks.push_back(&block);

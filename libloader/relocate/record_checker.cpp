@@ -197,6 +197,11 @@ Result<Operand> RecordChecker::tensor_operand_unplaced(Record record) const {
                         record.u32(isa::at_tensor_var_offset), 0};
   NEFFLD_TRY(
       check_operand_variable(kbin_, operand.var_id, OperandPlace::tensor, isa::at_tensor_var_id));
+  const Variable& variable = kbin_.variables[operand.var_id];
+  if (variable.kind == VarKind::pointer && operand.offset != 0) {  // spec 03 section 3.4
+    return invalid({}, fmt::format("offset {} into pointer variable {}, expected 0", operand.offset,
+                                   variable.name));
+  }
   Reach reach;
   const isa::Opcode& opcode = isa::opcode_of(arch_.arch, record.opcode());
   if (opcode.treatment != Treatment::read_var_addr) {  // which touches nothing: one byte will do

@@ -37,9 +37,10 @@ class Stream:
         self.sections = split(self.data, self.opcodes, engine)
         self._specials = slots_with(self.opcodes, *SPECIAL)
         self.calls = call_sites(self.data, self.opcodes)
-        self.triggers = []       # [(instance name, function, block id)] in ring order
+        self._steps = {}         # by section: triggers, and names of functions called
         for section in self.sections:
             self._scan(section)
+        self.triggers = list(self._executed("", set()))  # (instance, function, block id), ring order
         self._place()
         for section in self.sections:
             self._check_branches(section)
@@ -103,6 +104,7 @@ class Stream:
     def _scan(self, section):
         self.labels = {}
         section.labels = self.labels
+        self._now = self._steps.setdefault(section.name, [])
         previous = None
         for slot in self.special(section):
             data = self._record(slot)
@@ -181,7 +183,7 @@ class Stream:
         if key not in instance.blocks:
             self.fail(slot, f"queue {instance.name} has no block {block_id}"
                       + (f" of function {section.name}" if section.name else ""))
-        self.triggers.append((instance.name, *key))
+        self._now.append((instance.name, *key))
 
     def _once(self, section, slot, what):
         """C1 and D4 run as often as they are laid down (decision 36)."""
@@ -196,7 +198,19 @@ class Stream:
         arguments = struct.unpack_from("<I", data, 0x30)[0]
         if arguments not in NO_ARGUMENTS:
             self.fail(slot, f"args_table_var_id {arguments} (05 U)")
+        self._now.append(name)
         return 2
+
+    def _executed(self, name, done):
+        """Triggers in the order one execution meets them. 05 U lays MAIN's blocks before those of
+        functions; tail increments consume a ring linearly, so with a call between two triggers of
+        one queue that would start the wrong blocks."""
+        done.add(name)
+        for step in self._steps.get(name, ()):
+            if not isinstance(step, str):
+                yield step
+            elif step not in done:
+                yield from self._executed(step, done)
 
     def _dge(self, section, slot, data, places):
         self._once(section, slot, "DMA_DIRECT2D")

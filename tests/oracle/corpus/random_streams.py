@@ -9,8 +9,6 @@ ENGINES = ("pe", "act", "pool", "dve", "sp")
 PLAIN = (0xA0, 0xA4, 0xB1, 0x46)
 BARRIERS = (0xC3, 0xD5, 0xD8)
 ONE_RUN = (0xC1, 0xD4)       # records that may not be in a loop (decision 36)
-# What the loader refuses so far
-EXCLUDED = {"function blocks"}
 
 
 class StreamMaker:
@@ -26,8 +24,7 @@ class StreamMaker:
             if self.dynamic:
                 self.part.queue(f"dyn{engine}", "dynamic", engine, first_semaphore=150)
             body = self.body(self.maker.fired[engine], 30, True)
-            functions = [] if "functions" in EXCLUDED else self.functions(body)
-            self.part.emit(engine, *body, *functions)
+            self.part.emit(engine, *body, *self.functions(body))
 
     def body(self, fired, most, once):
         body = [trigger(name, block, **self.events()) for name, block in fired]
@@ -63,7 +60,7 @@ class StreamMaker:
     def record(self, once):
         choice, names = self.between(0, 9), self.maker.names[self.engine]
         number = self.between(0, len(self.ids) - 1)
-        if choice == 0 and "address" not in EXCLUDED:
+        if choice == 0:
             return read_address(self.ids[number], self.between(0, self.sizes[number] - 1),
                                 **self.events())
         if choice == 1:
@@ -72,7 +69,7 @@ class StreamMaker:
             return rearm(self.random.choice(names), **self.events())
         if choice < 5 and self.dynamic and once:
             return self.dge(number)
-        if choice == 5 and "barriers" not in EXCLUDED:
+        if choice == 5:
             return slot(self.random.choice(BARRIERS), **self.events())
         return slot(self.random.choice(PLAIN), w30=self.between(0, 1 << 32 - 1), **self.events())
 
@@ -103,8 +100,6 @@ class StreamMaker:
 
     def branches(self, body):
         """Forward branches, and backward ones over what may run twice."""
-        if "branches" in EXCLUDED:
-            return
         for number in range(self.between(0, 3)):
             first, last = sorted((self.between(0, len(body)), self.between(0, len(body))))
             loop = self.chance(0.5) and not any(data[0] in ONE_RUN for data in body[first:last])

@@ -6,7 +6,7 @@ import random
 from corpus import mutations
 from corpus.case import KIB, MIB, Case, program
 from corpus.program import PARTITION
-from corpus.random_streams import EXCLUDED, StreamMaker
+from corpus.random_streams import StreamMaker
 from corpus.slots import copy
 from corpus.tables import add_act, add_dve
 
@@ -50,7 +50,7 @@ class Maker:
 
     def arguments(self):
         """Options of the loader."""
-        if "contiguous" not in EXCLUDED and self.chance(0.3):
+        if self.chance(0.3):
             return ["--contiguous-scratchpad"]
         return ["--scratchpad-page-size", "1024"] if self.chance(0.3) else []
 
@@ -125,7 +125,7 @@ class Maker:
             block = self.block(name, number, where)
             self.fired[owner] += [(name, block)] * self.random.choice((0, 1, 1, 1, 2))
         self.random.shuffle(self.fired[owner])
-        if EXCLUDED & {"functions", "function blocks"} or where or self.chance(0.6):
+        if where or self.chance(0.6):
             return
         for number in range(self.between(1, 3)):
             block = self.block(name, number, {"function_start": "work"} if number == 0 else {})

@@ -93,7 +93,7 @@ def functions(arch):
 
 @case()
 def functions_with_dma(arch):
-    """Blocks of a function; ids restart in each; MAIN's come first in the ring."""
+    """Blocks of a function: ids restart in each; they lie in the ring where its call stands."""
     made = with_memory(arch)
     part = made.main
     part.queue("qData", queues=3)

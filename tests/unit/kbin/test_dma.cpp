@@ -73,6 +73,13 @@ TEST_CASE("a broken block is refused at the broken key") {
       build(with_sp(
           R"({"instr":"code.bin","dma":[{"id":7,"queue":"qIn","desc":[]},{"id":7,"queue":"qIn","desc":[]}]})")),
       "sg00/def.json", "$.dma_queue.qIn", "block id 7 occurs twice in ring instance qIn");
+  // MAIN and a function number their blocks apart, and a function's name holds for later blocks.
+  CHECK(build(with_sp(
+      R"({"instr":"code.bin","dma":[{"id":7,"queue":"qIn","desc":[]},{"id":7,"queue":"qIn","function_start":"fill","desc":[]}]})")));
+  check_refused(
+      build(with_sp(
+          R"({"instr":"code.bin","dma":[{"id":7,"queue":"qIn","function_start":"fill","desc":[]},{"id":7,"queue":"qIn","desc":[]}]})")),
+      "sg00/def.json", "$.dma_queue.qIn", "block id 7 occurs twice in ring instance qIn");
 }
 
 TEST_CASE("a broken descriptor is refused at the broken key") {
