@@ -20,7 +20,6 @@ namespace neffld {
 /// Driver memory categories (`mem_type` of MEM_ALLOC_V2MT64, spec 03 section 9.1).
 enum class MemCategory : std::uint32_t {
   code = 8,
-  tensors = 9,  ///< callers' tensors: never in a plan
   constants = 10,
   scratchpad = 11,
   misc = 12,

@@ -82,6 +82,9 @@ class CountingFile final : public DeviceFile {
 
 namespace {
 
+/// The driver's category of callers' tensors, which no plan has (spec 03 section 9.1).
+constexpr MemCategory tensor_category{9};
+
 /// What the session owns: a second way to the shared file.
 class SharedFile final : public DeviceFile {
  public:
@@ -127,7 +130,7 @@ Result<DeviceMemory> Device::allocate(std::uint64_t size, std::uint32_t hbm, std
   request.size = size;
   request.hbm = hbm;
   request.core = core;
-  request.category = MemCategory::tensors;
+  request.category = tensor_category;
   request.owner = std::move(owner);
   return DeviceCalls(*file_).allocate(request);
 }
