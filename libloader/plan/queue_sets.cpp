@@ -65,19 +65,6 @@ Result<void> account_block(const Kbin& kbin, const DmaBlock& block, KbinPlan& ou
   return {};
 }
 
-/// A template has one instance: which one to swap in would be unknown at execution (spec 04 s3).
-Result<void> check_templates(const Kbin& kbin, const KbinPlan& out) {
-  for (std::size_t i = 0; i < kbin.queue_sets.size(); ++i) {
-    const QueueSet& queue = kbin.queue_sets[i];
-    if (!out.queue_sets[i].is_template || queue.instances.size() == 1) continue;
-    return invalid({.path = queue.name},
-                   fmt::format("a queue set whose blocks name inputs or outputs has {} instances, "
-                               "expected 1",
-                               queue.instances.size()));
-  }
-  return {};
-}
-
 /// Gives every set that owns rings its hardware queue (decision 3).
 Result<void> rank_queue_sets(const Kbin& kbin, KbinPlan& out) {
   std::uint32_t rank = 0;
@@ -188,7 +175,6 @@ Result<void> plan_queue_sets(PlanContext& context) {
     out.block_counters.push_back(
         count_block(kbin, block, kbin.queue_sets[block.queue_set].num_queues));
   }
-  NEFFLD_TRY(check_templates(kbin, out));
   NEFFLD_TRY(rank_queue_sets(kbin, out));
   collect_triggers(kbin, out);
   RingBudget budget(context.options.max_ring_bytes);

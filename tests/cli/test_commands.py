@@ -91,8 +91,8 @@ class LoadTest(CliTest):
                          set(subgraph["dma"]))
         self.assertEqual({"operations", "elements", "bytes"}, set(subgraph["dge"]))
         allocation = model["allocations"][0]
-        self.assertEqual({"seq", "pa", "size", "requested", "align", "category", "hbm", "core",
-                          "owner"}, set(allocation))
+        self.assertEqual({"seq", "pa", "size", "requested", "align", "usage", "category", "hbm",
+                          "core", "owner"}, set(allocation))
         self.assertTrue(allocation["pa"].startswith("0x"))
         self.assertEqual(list(range(len(model["allocations"]))),
                          [entry["seq"] for entry in model["allocations"]])

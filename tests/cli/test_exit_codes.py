@@ -231,7 +231,12 @@ class ResourceTest(CliTest):
                                      "size": 13 << 30, "backing_variable_off": 0}
         neff.edit("sg00/def.json", lambda d: d.update(definition))
         file = neff.save("huge.neff")
-        self.assert_refused(run("load", file), RESOURCE)
+        result = run("load", file)
+        # The memory report comes first, the sentence last.
+        report, sentence = result.err[:result.err.rindex("neffld: ")], result.err[result.err.rindex("neffld: "):]
+        self.assertIn("Displaying Current Memory Utilization:", report)
+        self.assert_refused(result._replace(err=sentence), RESOURCE,
+                            "the largest free block is", "--contiguous-scratchpad")
 
 
 if __name__ == "__main__":
