@@ -82,6 +82,9 @@ class CountingFile final : public DeviceFile {
 
 namespace {
 
+/// The planner's categories have no tensors: the loader allocates none.
+constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
+
 /// What the session owns: a second way to the shared file.
 class SharedFile final : public DeviceFile {
  public:
@@ -127,7 +130,7 @@ Result<DeviceMemory> Device::allocate(std::uint64_t size, std::uint32_t hbm, std
   request.size = size;
   request.hbm = hbm;
   request.core = core;
-  request.category = MemCategory::tensors;
+  request.category = tensor_category;
   request.owner = std::move(owner);
   return DeviceCalls(*file_).allocate(request);
 }
