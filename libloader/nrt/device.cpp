@@ -82,8 +82,8 @@ class CountingFile final : public DeviceFile {
 
 namespace {
 
-/// The driver's category of callers' tensors, which no plan has (spec 03 section 9.1).
-constexpr MemCategory tensor_category{9};
+/// The planner's categories have no tensors: the loader allocates none.
+constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
 
 /// What the session owns: a second way to the shared file.
 class SharedFile final : public DeviceFile {

@@ -27,7 +27,7 @@ class Run:
 
 def run(command, env=None):
     environment = {key: value for key, value in os.environ.items()
-                   if not key.startswith(("NEFFLD", "NEURON"))}
+                   if not key.startswith(("NEFFLD", "NEURON", "LD_LIBRARY"))}
     environment.update(env or {})
     return Run(subprocess.run([str(word) for word in command], env=environment,
                               timeout=TIMEOUT_SECONDS, capture_output=True, check=False))

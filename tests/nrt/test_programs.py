@@ -98,6 +98,20 @@ class Programs(unittest.TestCase):
         self.passes("guide", "v3", support.sample("vecadd-v2"), EXECUTE,
                     env={"NEURON_RT_ALLOW_LEGACY_NEFF": "1"})
 
+    def test_a_file_for_another_core_size_names_both_sizes_and_the_variable(self):
+        done = support.program("guide", support.sample("vecadd-v3"),
+                               env={"NEURON_LOGICAL_NC_CONFIG": "1"})
+        self.assertEqual(done.code, 1)
+        self.assertIn("compiled for LNC size 2, this process uses size 1; "
+                      "set NEURON_LOGICAL_NC_CONFIG=2", done.err)
+
+    def test_the_last_core_of_many_devices_and_a_part_of_one_work(self):
+        # The client loads on the last visible core.
+        for env in ({"NEURON_RT_FAKE_INSTANCE_TYPE": "trn2.48xlarge"},
+                    {"NEURON_RT_VISIBLE_CORES": "2"}):
+            done = support.program("client", support.sample("vecadd-v3"), env={**env, **QUIET})
+            self.assertEqual((done.code, done.err), (0, ""), env)
+
     def test_the_hash_is_checked_on_request(self):
         path = os.path.join(support.scratch(), "damaged.neff")
         with open(support.sample("vecadd-v3"), "rb") as file:
