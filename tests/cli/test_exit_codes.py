@@ -233,10 +233,10 @@ class ResourceTest(CliTest):
         file = neff.save("huge.neff")
         result = run("load", file)
         # The memory report comes first, the sentence last.
-        report, sentence = result.err[:result.err.rindex("neffld: ")], result.err[result.err.rindex("neffld: "):]
+        report, mark, sentence = result.err.rpartition("neffld: ")
         self.assertIn("Displaying Current Memory Utilization:", report)
-        self.assert_refused(result._replace(err=sentence), RESOURCE,
-                            "the largest free block is", "--contiguous-scratchpad")
+        result.err = mark + sentence
+        self.assert_refused(result, RESOURCE, "the largest free block is", "--contiguous-scratchpad")
 
 
 if __name__ == "__main__":

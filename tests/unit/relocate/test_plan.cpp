@@ -186,7 +186,7 @@ TEST_CASE("a template has one instance, a static set may have many") {
   CHECK(with(true, 1));
   CHECK(with(false, 1));
   CHECK(with(false, 2));
-  check_refused(with(true, 2), {"sg00", "q", std::nullopt, "has 2 instances, expected 1"});
+  check_refused(with(true, 2), {"sg00", "q", std::nullopt, "found 2 instances of a queue that names inputs or outputs"});
 }
 
 TEST_CASE("all rings of a subgraph together have a limit, whatever one ring may hold") {
