@@ -93,11 +93,15 @@ TEST_CASE("image slots know the NEFF slots they come from") {
           const auto source = source_slot(stream, i);
           if (!source) continue;
           REQUIRE(*source < slots.size() / 64);
-          // A record that is copied is the same on both sides, but for a branch's target.
+          // A record that is copied is the same on both sides, but for a branch's target and, in
+          // functions, for the function bit of byte 3 (spec 05 A6).
           const Bytes before = slots.subspan(64 * std::size_t{*source}, 64);
           if (isa::opcode_of(staged.layout.arch, before[0]).treatment == isa::Treatment::verbatim) {
-            const std::size_t same = before[0] == isa::op_compare_branch ? 2 : 64;
-            CHECK(std::equal(before.begin(), before.begin() + same, image.begin() + 64 * i));
+            const std::size_t same = before[0] == isa::op_compare_branch ? 4 : 64;
+            const auto after = image.begin() + 64 * i;
+            CHECK(std::equal(before.begin(), before.begin() + 3, after));
+            CHECK((before[3] | 1) == (after[3] | 1));
+            CHECK(std::equal(before.begin() + 4, before.begin() + same, after + 4));
           }
         }
       }
