@@ -33,6 +33,7 @@ ROWS_SHOWN = 4             # of each form, in a shortened ledger
 FIRST_BOUND, BOUND_ALIGN = 0x2_0000_0000, 1 << 20
 TIMEOUT_SECONDS = 60
 CHUNK_BYTES = 1 << 20
+PT_LOAD, PT_NOTE = 1, 4
 FORMAT, UNSUPPORTED, RESOURCE = 4, 5, 6  # exit codes of a refusal
 
 
@@ -180,14 +181,46 @@ def chunks_of(packed):
             yield chunk
 
 
+def segments(head):
+    """(kind, file offset, address, size) of every program header at an image's beginning."""
+    for index in range(struct.unpack_from("<H", head, 0x38)[0]):
+        kind, _, start, _, address, size = struct.unpack_from("<IIQQQQ", head, 0x40 + 56 * index)
+        yield kind, start, address, size
+
+
 def place_in_image(head, offset):
     """The device address of a file offset; `head` is the file's beginning, with its headers."""
-    count = struct.unpack_from("<H", head, 0x38)[0]
-    for index in range(count):
-        kind, _, start, _, address, size = struct.unpack_from("<IIQQQQ", head, 0x40 + 56 * index)
-        if kind == 1 and start <= offset < start + size:
+    for kind, start, address, size in segments(head):
+        if kind == PT_LOAD and start <= offset < start + size:
             return f"device address 0x{address + offset - start:x}"
     return "the headers and notes"
+
+
+def notes(head):
+    """The text of the notes (the layouts), without their sizes; the headers' offsets follow it."""
+    texts = []
+    for kind, at, _, size in segments(head):
+        end = at + size
+        while kind == PT_NOTE and at < end:
+            name_bytes, text_bytes = struct.unpack_from("<II", head, at)
+            at += 12 + (name_bytes + 3) // 4 * 4
+            texts.append(head[at:at + text_bytes])
+            at += (text_bytes + 3) // 4 * 4
+    return b"\n".join(texts)
+
+
+def first_difference(want, have, place):
+    at = len(os.path.commonprefix([want, have]))
+    return (f"{place(at)}\n  golden: {want[at:at + 32].hex(' ') or 'ends'}\n"
+            f"  now:    {have[at:at + 32].hex(' ') or 'ends'}")
+
+
+def note_difference(want, have):
+    """Where the text of the notes differs, from a little before."""
+    old, new = notes(want), notes(have)
+    at = len(os.path.commonprefix([old, new]))
+    shown = slice(max(0, at - 60), at + 60)
+    return f"note byte {at}\n  golden: {old[shown]!r}\n  now:    {new[shown]!r}"
 
 
 def image_difference(want_path, have_path):
@@ -195,12 +228,13 @@ def image_difference(want_path, have_path):
     head, offset = None, 0
     for want, have in itertools.zip_longest(chunks_of(want_path), chunks_of(have_path),
                                             fillvalue=b""):
-        head = head or want
+        if head is None:
+            head = want
+            if have and notes(want) != notes(have):
+                return note_difference(want, have)
         if want != have:
-            at = len(os.path.commonprefix([want, have]))
-            return (f"file offset 0x{offset + at:x}, {place_in_image(head, offset + at)}\n"
-                    f"  golden: {want[at:at + 32].hex(' ') or 'ends'}\n"
-                    f"  now:    {have[at:at + 32].hex(' ') or 'ends'}")
+            return first_difference(want, have, lambda at: f"file offset 0x{offset + at:x}, "
+                                    f"{place_in_image(head, offset + at)}")
         offset += len(want)
     return None
 
