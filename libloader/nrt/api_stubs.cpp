@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions with a defined status and nothing behind them (spec 07 section 3.13). None of them
-// looks at an argument that it does not name in a comment here, so callers built for either flavour
-// of the asynchronous prototypes are safe.
+// Functions with a defined status and nothing behind them (spec 07 section 3.13). A NEFFLD_STUB
+// looks at no argument, so callers built for either flavour of the nrta_ prototypes are safe.
 #include <algorithm>
 #include <atomic>
 #include <cstring>

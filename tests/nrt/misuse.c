@@ -12,6 +12,14 @@
 #include "nrt/nrt_profile.h"
 #include "nrt/nrt_sys_trace.h"
 
+/* What failed leaves nothing on the device, what was freed neither. */
+static void check_device_is_empty(void) {
+  nrt_vnc_memory_stats_t stats;
+  size_t written = 0;
+  CHECK_OK(nrt_get_vnc_memory_stats(0, &stats, sizeof stats, &written));
+  CHECK(written == sizeof stats && stats.bytes_used == 0);
+}
+
 static void models(const void* neff, size_t size) {
   nrt_model_t *model = (nrt_model_t*)&failures, *stale;
   nrt_model_info_t model_info;
@@ -40,6 +48,7 @@ static void models(const void* neff, size_t size) {
   memset(copy + 1024, 0x5A, size - 1024);
   CHECK_STATUS(nrt_load(copy, size, 0, -1, &model), NRT_INVALID);
   free(copy);
+  check_device_is_empty();
 
   CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 0, 0, &model), NRT_INVALID);
   CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 1, 1, &model), NRT_INVALID);
@@ -266,7 +275,9 @@ int main(int argc, char** argv) {
   neff = read_whole_file(argv[1], &size);
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   models(neff, size);
+  check_device_is_empty();
   tensors();
+  check_device_is_empty();
   sets();
   the_rest();
   nrt_close();
