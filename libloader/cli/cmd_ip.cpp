@@ -99,9 +99,15 @@ Result<Answer> answer_address(const std::vector<Stream>& streams, std::uint64_t 
                 fmt::format("address 0x{:x} lies in no instruction image", address));
   }
   const std::uint64_t offset = address - stream->base;
-  NEFFLD_ASSIGN(const std::uint64_t number, neff_ip(*stream->map, offset));
-  NEFFLD_ASSIGN(const DeviceIps place, device_ips(*stream->map, number));
-  return Answer{&*stream, number - 1, address, (offset - place.offset) / slot_bytes, place.count};
+  const auto number = neff_ip(*stream->map, offset);
+  if (!number) {  // its text counts from the image's start
+    Error error = number.error();
+    error.where.path = fmt::format("{} {}", stream->kbin->name, engine_name(stream->engine));
+    error.text = fmt::format("address 0x{:x} is image offset 0x{:x}: {}", address, offset, error.text);
+    return tl::unexpected<Error>(std::move(error));
+  }
+  NEFFLD_ASSIGN(const DeviceIps place, device_ips(*stream->map, *number));
+  return Answer{&*stream, *number - 1, address, (offset - place.offset) / slot_bytes, place.count};
 }
 
 Result<std::vector<Answer>> answers_to(const std::vector<Stream>& streams, Place place) {

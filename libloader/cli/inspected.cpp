@@ -30,8 +30,9 @@ Result<Inspected> open_image(const std::string& file, const LoadingOptions& opti
 bool Inspected::bound() const {
   for (const Layout& layout : layouts) {
     for (const Layout::Subgraph& subgraph : layout.subgraphs) {
-      for (const Layout::Ring& ring : subgraph.rings) {
-        if (ring.allocated != 0 && !ring.tx) return false;
+      for (const Layout::Variable& variable : subgraph.variables) {
+        const bool tensor = variable.kind == VarKind::input || variable.kind == VarKind::output;
+        if (tensor && !variable.pa) return false;
       }
     }
   }

@@ -22,7 +22,7 @@ struct Inspected {
   LoadedModel* model(std::size_t i) const {
     return loading.session ? loading.session->models()[i].get() : nullptr;
   }
-  bool bound() const;  ///< no ring of any model waits for inputs and outputs
+  bool bound() const;  ///< no input or output is without an address
 };
 
 /// Opens an image, or loads a NEFF as `relocs` does. With `bind` a NEFF gets free addresses for its

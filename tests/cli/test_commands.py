@@ -251,6 +251,7 @@ class IpTest(CliTest):
         start = int(self.rows("0", "--engine", "pe")[0]["address"], 16)
         error = self.assert_refused(run("ip", sample("control-flow-v3"), f"{start - 64:#x}"), 1)
         self.assertIn("is out of bounds of the main buffer", error)
+        self.assertIn(f"sg00 pe: address {start - 64:#x} is image offset 0x0", error)
         self.assert_refused(run("ip", sample("control-flow-v3"), "12x"), 2)
 
 

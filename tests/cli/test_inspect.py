@@ -95,6 +95,14 @@ class Diff(CliTest):
             with self.subTest(a=a, b=b):
                 self.assert_ok(run("diff", a, b), "equal")
 
+    def test_an_unbound_image_equals_its_file_whatever_rings_it_has(self):
+        image = os.path.join(self.fresh_folder(), "image")
+        for name in ("empty-v3", "dge-v3", "dge-lnc2-v3", "vecadd-v2"):
+            with self.subTest(sample=name):
+                self.assert_ok(run("dump", sample(name), "-o", image))
+                self.assert_ok(run("diff", image, sample(name)), "equal")
+                self.assert_ok(run("diff", sample(name), image), "equal")
+
     def test_a_changed_weight_is_named(self):
         neff = Neff(sample("conv-like-v2"))
         member = next(name for name in neff.members if name.endswith(".npy"))
