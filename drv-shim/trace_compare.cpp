@@ -112,8 +112,13 @@ class Pair {
     }
     if (a.has_bytes && b.has_bytes) {
       if (a.bytes == b.bytes) return;
+      if (a.bytes.size() != b.bytes.size()) {  // a damaged trace keeps another number than it says
+        add(name(a), fmt::format("{} bytes kept", a.bytes.size()),
+            fmt::format("{} bytes kept", b.bytes.size()));
+        return;
+      }
       const auto [left, right] = std::mismatch(a.bytes.begin(), a.bytes.end(), b.bytes.begin());
-      if (a.length == 8) {
+      if (a.bytes.size() == 8) {
         add(name(a), word_value(name(a), field_value(a.bytes, 0, 8)),
             word_value(name(a), field_value(b.bytes, 0, 8)));
         return;

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <exception>
+#include <sstream>
+#include <string>
 
 #include "commands.hpp"
 #include "text.hpp"
@@ -16,8 +18,21 @@ constexpr const char* footer =
 5 unsupported, 6 resource, 7 device.)";
 
 int report_error(const neffld::Error& error) {
-  fmt::print(stderr, "neffld: {}\n", neffld::one_line(neffld::to_sentence(error)));
+  const auto sentence = fmt::format("neffld: {}\n", neffld::one_line(neffld::to_sentence(error)));
+  std::fputs(sentence.c_str(), stderr);  // does not throw when nobody can read it
   return neffld::exit_code(error.error_class);
+}
+
+/// Help to stdout; what is wrong with the arguments, which may hold anything, escaped to stderr.
+int report_usage(CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream help, wrong;
+  const int code = app.exit(error, help, wrong);
+  std::fputs(help.str().c_str(), stdout);
+  std::istringstream lines(wrong.str());
+  for (std::string line; std::getline(lines, line);) {
+    std::fputs((neffld::one_line(line) + '\n').c_str(), stderr);
+  }
+  return code == 0 ? 0 : neffld::exit_code(neffld::ErrorClass::usage);
 }
 
 int run(int argc, char** argv) {
@@ -44,7 +59,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : neffld::exit_code(neffld::ErrorClass::usage);
+    return report_usage(app, error);
   }
   const auto result = neffld::guarded(action);
   return result ? 0 : report_error(result.error());

@@ -190,7 +190,7 @@ void print_miss(Out out, const PlannedFile& file) {
 }
 
 void print_file(Out out, const PlannedFile& file) {
-  fmt::format_to(out, "{}\n  model       {}\n", file.file,
+  fmt::format_to(out, "{}\n  model       {}\n", one_line(file.file),
                  one_line(header_name(file.parsed.header)));
   print_scratchpad(out, file);
   print_cores(out, "load", file.plan, account_load(file));

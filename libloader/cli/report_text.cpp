@@ -146,7 +146,7 @@ void print_allocations(Out out, const LoadedModel& loaded) {
 
 void print_item(Out out, const ReportItem& item) {
   const ParsedModel& parsed = *item.parsed;
-  fmt::format_to(out, "{}\n  model       {}\n", item.file, one_line(header_name(parsed.header)));
+  fmt::format_to(out, "{}\n  model       {}\n", one_line(item.file), one_line(header_name(parsed.header)));
   print_container(out, parsed);
   if (!parsed.manifest.kelf_member.empty()) {
     fmt::format_to(out, "  target      {} ({})\n", one_line(parsed.manifest.target),

@@ -10,6 +10,7 @@
 
 #include "image_notes.hpp"
 #include "image_source.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld {
 
@@ -18,6 +19,7 @@ struct DeviceImage::State {
   std::unique_ptr<ImageSource> source;
   std::vector<ImageSegment> segments;
   std::vector<Layout> layouts;
+  std::uint64_t note_bytes = 0;  ///< of all notes so far
 
   tl::unexpected<Error> bad(const char* field, std::string finding) const {
     return invalid({.member = path, .path = field}, std::move(finding));
@@ -35,6 +37,9 @@ struct DeviceImage::State {
   }
 
   Result<void> open(const ImageLimits& limits);
+  /// The segment that holds all of these bytes, or null; the segments must be sorted.
+  const ImageSegment* segment_with(std::uint64_t address, std::uint64_t size) const;
+  Result<void> check_sections() const;
   Result<void> add_segment(const Elf64_Phdr& header);
   Result<void> sort_segments();
   Result<void> read_notes(const Elf64_Phdr& header, const ImageLimits& limits);
@@ -92,14 +97,38 @@ Result<void> DeviceImage::State::sort_segments() {
   return {};
 }
 
+const ImageSegment* DeviceImage::State::segment_with(std::uint64_t address,
+                                                     std::uint64_t size) const {
+  const auto after =
+      std::upper_bound(segments.begin(), segments.end(), address,
+                       [](std::uint64_t a, const ImageSegment& s) { return a < s.address; });
+  if (after == segments.begin()) return nullptr;
+  const ImageSegment& segment = *std::prev(after);
+  const std::uint64_t offset = address - segment.address;
+  return offset <= segment.size && size <= segment.size - offset ? &segment : nullptr;
+}
+
+/// A layout's sizes become buffers, so its sections must be there.
+Result<void> DeviceImage::State::check_sections() const {
+  for (const Layout& layout : layouts) {
+    for (const Layout::Section& section : layout.sections) {
+      if (segment_with(section.pa, section.size) != nullptr) continue;
+      return bad("layout", fmt::format("{} has {} bytes at 0x{:x}, which no PT_LOAD holds",
+                                       one_line(section.owner), section.size, section.pa));
+    }
+  }
+  return {};
+}
+
 Result<void> DeviceImage::State::read_notes(const Elf64_Phdr& segment, const ImageLimits& limits) {
   if (segment.p_offset > source->size() || segment.p_filesz > source->size() - segment.p_offset ||
-      segment.p_filesz > limits.note_bytes) {
+      segment.p_filesz > limits.note_bytes - note_bytes) {
     return bad("PT_NOTE",
                fmt::format("offset {} and size {} leave the image of {} bytes or the "
                            "limit of {}",
                            segment.p_offset, segment.p_filesz, source->size(), limits.note_bytes));
   }
+  note_bytes += segment.p_filesz;
   const std::uint64_t end = segment.p_offset + segment.p_filesz;
   for (std::uint64_t at = segment.p_offset; at < end;) {
     NEFFLD_ASSIGN(const auto note, read_struct<Elf64_Nhdr>(at, "PT_NOTE"));
@@ -135,7 +164,8 @@ Result<void> DeviceImage::State::open(const ImageLimits& limits) {
     if (segment.p_type == PT_LOAD) NEFFLD_TRY(add_segment(segment));
     if (segment.p_type == PT_NOTE) NEFFLD_TRY(read_notes(segment, limits));
   }
-  return sort_segments();
+  NEFFLD_TRY(sort_segments());
+  return check_sections();
 }
 
 DeviceImage::DeviceImage(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -159,15 +189,8 @@ const std::vector<Layout>& DeviceImage::layouts() const {
 }
 
 Result<void> DeviceImage::read(std::uint64_t address, MutableBytes out) const {
-  const auto after =
-      std::upper_bound(state_->segments.begin(), state_->segments.end(), address,
-                       [](std::uint64_t a, const ImageSegment& s) { return a < s.address; });
-  if (after != state_->segments.begin()) {
-    const ImageSegment& segment = *std::prev(after);
-    const std::uint64_t offset = address - segment.address;
-    if (offset <= segment.size && out.size() <= segment.size - offset) {
-      return state_->source->read(segment.file_offset + offset, out);
-    }
+  if (const ImageSegment* segment = state_->segment_with(address, out.size())) {
+    return state_->source->read(segment->file_offset + (address - segment->address), out);
   }
   return fail(Status::invalid, ErrorClass::check, {.member = state_->path},
               fmt::format("holds no {} bytes at 0x{:x}", out.size(), address));

@@ -28,7 +28,7 @@ class File {
   static Result<File> open(const std::string& path) {
     File file;
     file.path_ = path;
-    file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file.descriptor_ < 0) return file_error(path, "open");
     struct stat facts {};
     if (fstat(file.descriptor_, &facts) != 0) return file_error(path, "read");

@@ -229,6 +229,19 @@ Result<Layout::Subgraph> read_subgraph(const Node& node, const Layout& layout) {
   return out;
 }
 
+/// Each subgraph of a model has a core of its own.
+Result<void> check_cores(const Layout& layout) {
+  std::vector<bool> taken(arch_table(layout.arch).cores_per_device);
+  for (const Layout::Subgraph& subgraph : layout.subgraphs) {
+    if (subgraph.core >= taken.size() || taken[subgraph.core]) {
+      return bad("$.subgraphs", fmt::format("core {}, expected one below {} for each subgraph",
+                                            subgraph.core, taken.size()));
+    }
+    taken[subgraph.core] = true;
+  }
+  return {};
+}
+
 Result<Layout> read_layout(const Node& root) {
   Layout layout;
   NEFFLD_ASSIGN(layout.name, root.text("name"));
@@ -251,6 +264,7 @@ Result<Layout> read_layout(const Node& root) {
     layout.subgraphs.push_back(std::move(subgraph));
     return {};
   }));
+  NEFFLD_TRY(check_cores(layout));
   return layout;
 }
 

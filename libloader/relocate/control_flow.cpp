@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 namespace neffld {
@@ -312,7 +313,7 @@ class Reader {
   std::uint32_t count_;
   ControlFlow flow_;
   std::unordered_map<std::string_view, std::uint32_t> functions_;  ///< names point into the stream
-  std::unordered_map<std::uint64_t, Label> labels_;
+  std::map<std::uint64_t, Label> labels_;  ///< ordered: a file chooses the ids (no collisions)
   std::vector<Branch> branches_;
 };
 

@@ -18,23 +18,21 @@ const Variable* find_kind(const Kbin& kbin, VarKind kind) {
   return found == kbin.variables.end() ? nullptr : &*found;
 }
 
-Result<Operand> decode_variable(const Kbin& kbin, isa::Record record, std::size_t at) {
+Result<Operand> decode_variable(const Kbin& kbin, const OperandTargets& targets,
+                                isa::Record record, std::size_t at) {
   Operand operand{OperandForm::variable, 0, record.u32(at), 0};
   operand.var_id = record.u16(at + 4) | std::uint32_t{record.u8(at + 6)} << 16;
   // The compiler writes var_id 0 for the state buffer whatever its id is (spec 05 A3, [ours]).
   if (operand.var_id == 0 && !kbin.variables.empty() &&
       kbin.variables[0].kind != VarKind::state_buffer) {
-    if (const Variable* buffer = find_kind(kbin, VarKind::state_buffer)) {
-      operand.var_id = buffer->var_id;
-    }
+    if (targets.state_buffer != nullptr) operand.var_id = targets.state_buffer->var_id;
   }
   NEFFLD_TRY(check_operand_variable(kbin, operand.var_id, OperandPlace::pseudo_address, at));
   return operand;
 }
 
-Result<Operand> decode_table_entry(const Kbin& kbin, isa::Record record, std::size_t at) {
+Result<Operand> decode_table_entry(const Variable* table, isa::Record record, std::size_t at) {
   Operand operand{OperandForm::table_entry, 0, record.u32(at), record.u16(at + 4)};
-  const Variable* table = find_kind(kbin, VarKind::dge_table);
   const std::size_t entries = table ? table->list.size() : 0;
   if (operand.table_index >= entries) {
     return invalid({}, fmt::format("operand at byte 0x{:x} names entry {} of a dge-table with {} "
@@ -116,11 +114,18 @@ Result<void> check_operand_variable(const Kbin& kbin, std::uint32_t var_id, Oper
                              at, var_kind_name(variable.kind), variable.name));
 }
 
-Result<Operand> decode_operand(const Kbin& kbin, isa::Record record, std::size_t offset_in_slot) {
+OperandTargets::OperandTargets(const Kbin& kbin)
+    : state_buffer(find_kind(kbin, VarKind::state_buffer)),
+      dge_table(find_kind(kbin, VarKind::dge_table)) {}
+
+Result<Operand> decode_operand(const Kbin& kbin, const OperandTargets& targets, isa::Record record,
+                               std::size_t offset_in_slot) {
   const std::uint8_t marker = record.u8(offset_in_slot + 7);
-  if ((marker & 0xFC) == marker_variable) return decode_variable(kbin, record, offset_in_slot);
+  if ((marker & 0xFC) == marker_variable) {
+    return decode_variable(kbin, targets, record, offset_in_slot);
+  }
   if ((marker & ~marker_offset_register) == marker_table) {
-    return decode_table_entry(kbin, record, offset_in_slot);
+    return decode_table_entry(targets.dge_table, record, offset_in_slot);
   }
   return unsupported({}, fmt::format("operand at byte 0x{:x} has marker 0x{:02x}, expected 0x10 "
                                      "(variable) or 0x20 (dge-table entry)",

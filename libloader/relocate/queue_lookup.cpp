@@ -32,7 +32,6 @@ Result<QueueLookup> QueueLookup::build(const Kbin& kbin) {
     }
     lookup.instances_.emplace(queue.name, Instance{set, 0});
   }
-  lookup.blocks_.reserve(kbin.blocks.size());
   for (std::uint32_t i = 0; i < kbin.blocks.size(); ++i) {
     const DmaBlock& block = kbin.blocks[i];
     const auto number = static_cast<std::uint32_t>(lookup.functions_.size());

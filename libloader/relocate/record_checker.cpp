@@ -48,7 +48,7 @@ std::string_view name_field(Record record, std::size_t at, std::size_t bytes) {
 }
 
 RecordChecker::RecordChecker(const Kbin& kbin, const ArchTable& arch, Engine engine)
-    : kbin_(kbin), arch_(arch), engine_(engine) {
+    : kbin_(kbin), arch_(arch), engine_(engine), targets_(kbin) {
   for (const QueueSet& queue : kbin.queue_sets) {
     if (!queue.dynamic || queue.owner != engine) continue;
     dynamic_queue_ = &queue;
@@ -175,8 +175,9 @@ Result<DirectTransfer> RecordChecker::transfer_unplaced(Record record) const {
                                semaphore, dynamic_queue_->name));
   }
   DirectTransfer transfer;
-  NEFFLD_ASSIGN(transfer.source, decode_operand(kbin_, record, isa::at_source));
-  NEFFLD_ASSIGN(transfer.destination, decode_operand(kbin_, record, isa::at_destination));
+  NEFFLD_ASSIGN(transfer.source, decode_operand(kbin_, targets_, record, isa::at_source));
+  NEFFLD_ASSIGN(transfer.destination,
+                decode_operand(kbin_, targets_, record, isa::at_destination));
   const Reach source = reach_of(record, 0x18, 0x20, 0x24);
   const Reach destination = reach_of(record, 0x30, 0x38, 0x3C);
   NEFFLD_TRY(check_reach(kbin_, arch_, transfer.source, source));
@@ -285,12 +286,12 @@ Result<void> RecordChecker::check_extension(Record record, std::uint64_t slot) c
                               record.u8(isa::at_extension_compute)),
                   ErrorClass::unsupported);
   }
-  for (const std::size_t at : {0x04u, 0x08u, 0x0Cu, 0x10u, 0x38u, 0x3Cu}) {
-    if (record.u32(at) == 0) continue;
+  for (std::size_t at = 2; at < isa::slot_bytes; ++at) {
+    if (record.u8(at) == 0) continue;
     return refuse(slot,
                   fmt::format("PSEUDO_EXTENSION has 0x{:x} at byte 0x{:x}: bounds and index "
                               "addresses cannot be lowered, expected 0",
-                              record.u32(at), at),
+                              record.u8(at), at),
                   ErrorClass::unsupported);
   }
   return {};

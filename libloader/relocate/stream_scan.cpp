@@ -4,6 +4,9 @@
 // decisions 5 and 36).
 #include <fmt/format.h>
 
+#include <optional>
+#include <set>
+
 #include "builders.hpp"
 #include "control_flow.hpp"
 #include "translator.hpp"
@@ -110,6 +113,7 @@ class Scanner {
         NEFFLD_TRY(check_runs_once(body, record, slot));
         NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, lookup_));
         rings = kbin.queue_sets[queue.queue_set].num_queues;
+        if (rearmed_.contains(queue.queue_set) && !behind_rearm_) behind_rearm_ = slot;
         if (is_raw_trigger(record)) return {};  // names a count and no block
         NEFFLD_ASSIGN(const std::uint32_t block,
                       checker_.block_of(record, slot, queue, body.name, lookup_));
@@ -120,6 +124,7 @@ class Scanner {
       case Treatment::dma_rearm: {
         NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, lookup_));
         rings = kbin.queue_sets[queue.queue_set].num_queues;
+        rearmed_.insert(queue.queue_set);
         return {};
       }
       case Treatment::dma_direct2d:
@@ -211,6 +216,12 @@ class Scanner {
                       "later triggers of their queues move the blocks left over",
                       member, *skipping_branch_));
     }
+    if (behind_rearm_) {
+      warnings.push_back(
+          fmt::format("{}: slot {} triggers a queue behind its rearm; the rings start again, so it "
+                      "moves the blocks of earlier triggers",
+                      member, *behind_rearm_));
+    }
     if (!flow_.computed.empty()) {
       warnings.push_back(
           fmt::format("{}: slot {} branches to a target in a register, which is not "
@@ -229,6 +240,8 @@ class Scanner {
   std::vector<std::uint32_t> place_;  ///< image slot of each source slot, if anything branches
   std::optional<RangeCursor> loops_, skipped_;
   std::optional<std::uint32_t> skipping_branch_;
+  std::set<std::uint32_t> rearmed_;  ///< queue sets a C2 reset, in program order so far
+  std::optional<std::uint32_t> behind_rearm_;
   std::size_t next_call_ = 0;
 };
 

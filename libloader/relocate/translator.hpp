@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -35,18 +36,14 @@ class QueueLookup {
  private:
   struct BlockKey {
     std::uint64_t ring, block;
-    bool operator==(const BlockKey&) const = default;
-  };
-  struct BlockHash {
-    std::size_t operator()(const BlockKey& key) const {
-      return std::hash<std::uint64_t>()(key.ring * 0x9E37'79B9'7F4A'7C15 ^ key.block);
-    }
+    auto operator<=>(const BlockKey&) const = default;
   };
   static BlockKey key(Instance instance, std::uint32_t function, std::uint32_t block_id);
 
   std::unordered_map<std::string_view, Instance> instances_;
   std::unordered_map<std::string_view, std::uint32_t> functions_;
-  std::unordered_map<BlockKey, std::uint32_t, BlockHash> blocks_;
+  std::map<BlockKey, std::uint32_t> blocks_;  ///< ordered: a file chooses the ids, so a hash could
+                                              ///< be made to collide
 };
 
 /// A D4 record, decoded and checked.
@@ -95,6 +92,7 @@ class RecordChecker {
   const Kbin& kbin_;
   const ArchTable& arch_;
   Engine engine_;
+  OperandTargets targets_;
   const QueueSet* dynamic_queue_ = nullptr;
   std::uint32_t dynamic_queue_count_ = 0;
 };

@@ -151,6 +151,23 @@ TEST_CASE("a sign-extended offset is the same as a zero-extended one") {
   CHECK(streamed.image()[1].substr(0x30 * 3, 23) == "c0 ff ff ff 00 00 00 00");
 }
 
+TEST_CASE("a trigger behind a rearm of its queue is warned of") {
+  for (const bool behind : {false, true}) {
+    Streamed streamed({});
+    const auto queue = streamed.program.queue("q", engine, 1);
+    if (!behind) streamed.program.block(queue, 0, {copy(side(0, 0, {8}), side(0, 8, {8}))});
+    streamed.add({sample::dma_rearm("q")});
+    if (behind) streamed.program.block(queue, 0, {copy(side(0, 0, {8}), side(0, 8, {8}))});
+    const auto plan = streamed.plan();
+    REQUIRE(plan);
+    REQUIRE(plan->kbins[0].warnings.size() == (behind ? 1 : 0));
+    if (!behind) continue;
+    CHECK(plan->kbins[0].warnings[0] ==
+          "sg00/act.bin: slot 1 triggers a queue behind its rearm; the rings start again, so it "
+          "moves the blocks of earlier triggers");
+  }
+}
+
 TEST_CASE("branches to a register stay as they are, with a warning") {
   for (const int mode : {1, 4}) {
     sample::Slot slot = sample::branch_by(0);

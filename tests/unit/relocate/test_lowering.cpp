@@ -130,7 +130,8 @@ TEST_CASE("an extension that asks for nothing is removed behind its transfer") {
 }
 
 TEST_CASE("an extension that asks for more, or follows something else, is refused") {
-  for (const std::size_t at : {0x04u, 0x08u, 0x0Cu, 0x10u, 0x38u, 0x3Cu}) {
+  for (std::size_t at = 2; at < 64; ++at) {
+    if (at == 3) continue;  // the compute operation, below
     Transfers rig;
     sample::Slot extension = sample::extension();
     extension[at] = 1;
