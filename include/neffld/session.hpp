@@ -70,6 +70,10 @@ Result<ParsedModel> parse_model(Bytes file, Arch device, const ParseOptions& opt
 Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
                                const ProgressSink& progress = {});
 
+/// Bindings of a model whose rings stay on the device, the one in force among them ([ours], spec 04
+/// section 13 row 14).
+inline constexpr std::uint32_t default_io_ring_sets = 16;
+
 struct LoadOptions {
   std::uint32_t logical_core = 0;
   std::uint32_t logical_core_size = 0;  ///< physical cores of a logical one, 0 = the architecture's
@@ -79,6 +83,9 @@ struct LoadOptions {
   std::uint64_t hbm_bytes = 0;
   std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
   std::uint64_t packet_bytes = 0;  ///< PlanOptions::packet_bytes
+  /// Size of the cache of bound rings; the least recently used set goes first. 0 and 1 keep the
+  /// binding in force only.
+  std::uint32_t io_ring_sets = default_io_ring_sets;
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;
   ProgressSink progress;
@@ -104,7 +111,8 @@ struct LoadedModel {
   Plan plan;
   Addresses addresses;
   Ledger ledger;
-  std::vector<AllocationInfo> allocations;  ///< its own and the shared ones it was first to need
+  /// Its own, the shared ones it was first to need, and the rings of the binding in force.
+  std::vector<AllocationInfo> allocations;
   bool relocated = false;  ///< every section is filled; false after LoadOptions::until = stage
   bool queues_initialised = false;
   bool bound = false;
@@ -124,8 +132,11 @@ class Session {
   /// Statuses: NRT_RESOURCE out of memory, queues or descriptors; NRT_INVALID what cannot run.
   Result<LoadedModel*> load(ParsedModel model, const LoadOptions& options = {});
 
-  /// Gives inputs and outputs device addresses: resolves the template rings, allocates, copies and
-  /// initialises them, fills tables and pointer cells. Every name of the model must be present.
+  /// Gives inputs and outputs device addresses: resolves the template rings into a set of their own,
+  /// fills tables and pointer cells, and points the queues of cores that are free or the model's own
+  /// at the new rings. Every name of the model must be present. May be repeated: the last binding is
+  /// in force, and the rings of earlier ones are kept (LoadOptions::io_ring_sets) and found again by
+  /// the array of addresses (spec 04 section 8.3). On failure the binding before stays in force.
   Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
 
   /// Reads every section back and compares it with a relocation at the actual addresses. Error:

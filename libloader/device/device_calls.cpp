@@ -250,6 +250,12 @@ void DeviceCalls::drop_rings(std::span<const neuron_dma_queue_init> queues) noex
   }
 }
 
+Result<void> AllocationList::release_last() {
+  NEFFLD_TRY(guarded([&] { return calls_->free(live_.back().handle); }));
+  live_.pop_back();
+  return {};
+}
+
 Result<void> AllocationList::release(std::size_t keep) {
   Result<void> first;
   while (live_.size() > keep) {

@@ -88,6 +88,8 @@ class AllocationList {
   std::size_t size() const { return live_.size(); }
   /// Hands the allocations to somebody else: forgets them without freeing.
   void forget() noexcept { live_.clear(); }
+  /// Frees the last allocation; it stays in the list when the driver refuses.
+  Result<void> release_last();
   /// Frees the allocations from `keep` on; returns the first error and goes on regardless.
   Result<void> release(std::size_t keep = 0);
 

@@ -63,9 +63,9 @@ Result<Bindings> check_sets(Runtime& runtime, const ModelRecord& record, const T
   return bindings;
 }
 
-/// Resolves the model's template rings and tables to the tensors, on the first execution with
-/// device tensors only: a session binds a model once.
-Result<void> bind_once(Runtime& runtime, const ModelRecord& record, Bindings bindings) {
+/// Resolves the model's template rings and tables to the tensors of an execution whose tensors are
+/// all on the device.
+Result<void> bind_tensors(Runtime& runtime, const ModelRecord& record, Bindings bindings) {
   NEFFLD_ASSIGN(const std::shared_ptr<Device> device, runtime.device_of(record.vnc));
   const bool complete = [&] {
     for (const auto* tensors : {&record.inputs, &record.outputs}) {
@@ -76,10 +76,8 @@ Result<void> bind_once(Runtime& runtime, const ModelRecord& record, Bindings bin
     return true;
   }();
   if (!complete || !device->traits().simulated) return {};
-  return device->with_session([&](Session& session) -> Result<void> {
-    if (record.bridge.loaded->bound) return {};
-    return session.bind(*record.bridge.loaded, std::move(bindings));
-  });
+  return device->with_session(
+      [&](Session& session) { return session.bind(*record.bridge.loaded, std::move(bindings)); });
 }
 
 Result<void> execute(Runtime& runtime, const nrt_model_t* model, const nrt_tensor_set_t* input_set,
@@ -96,7 +94,7 @@ Result<void> execute(Runtime& runtime, const nrt_model_t* model, const nrt_tenso
                 "executing on real hardware is refused: the encodings it needs are not known "
                 "(decision 24)");
   }
-  NEFFLD_TRY(bind_once(runtime, *record, std::move(bindings)));
+  NEFFLD_TRY(bind_tensors(runtime, *record, std::move(bindings)));
   return fail(
       Status::invalid, ErrorClass::unsupported, {.path = record->name},
       "execution is not implemented yet: the tensors were checked, nothing ran and the outputs "

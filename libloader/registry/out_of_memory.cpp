@@ -47,8 +47,12 @@ std::vector<Row> rows_of(const FullDevice& full, std::uint32_t hbm,
   using Facts = std::tuple<bool, std::uint32_t, MemUsage, std::uint64_t>;
   std::vector<Row> rows;
   for (const auto& model : full.models) {
-    const std::span<const AllocationInfo> own(model->allocations);
-    add_rows(rows, fmt::format("{}", model->h_model), own, [&](std::size_t i) -> Facts {
+    std::vector<AllocationInfo> own = model->allocations;
+    if (const auto kept = full.kept.find(model.get()); kept != full.kept.end()) {
+      own.insert(own.end(), kept->second.begin(), kept->second.end());
+    }
+    const std::span<const AllocationInfo> all(own);
+    add_rows(rows, fmt::format("{}", model->h_model), all, [&](std::size_t i) -> Facts {
       return {own[i].hbm == hbm, own[i].core, own[i].usage, own[i].size};
     });
   }

@@ -3,7 +3,9 @@
 // rest, and what would make it fit.
 #pragma once
 
+#include <map>
 #include <span>
+#include <vector>
 
 #include "device_calls.hpp"
 #include "neffld/session.hpp"
@@ -15,6 +17,8 @@ struct FullDevice {
   DeviceCalls& calls;
   std::uint64_t hbm_bytes;                               ///< of each HBM, 0 = the architecture's
   std::span<const std::unique_ptr<LoadedModel>> models;  ///< loaded before
+  /// Rings that models keep of earlier bindings.
+  const std::map<const LoadedModel*, std::vector<AllocationInfo>>& kept;
   const ParsedModel& parsed;
   const Plan& plan;
   const PlanOptions& options;

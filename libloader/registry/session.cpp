@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "binding_switch.hpp"
 #include "core_resources.hpp"
 #include "device_calls.hpp"
 #include "out_of_memory.hpp"
+#include "ring_sets.hpp"
 #include "stager.hpp"
 #include "stopwatch.hpp"
 
@@ -85,11 +87,24 @@ struct Session::State {
 
   /// A model and its device memory. The memory goes first when it is destroyed.
   struct Entry {
-    explicit Entry(DeviceCalls& calls) : own(calls), bound(calls) {}
-    AllocationList own;    ///< plan order
-    AllocationList bound;  ///< rings of template sets
+    explicit Entry(DeviceCalls& calls) : own(calls) {}
+    AllocationList own;  ///< plan order
+    RingSetCache rings;  ///< rings of template sets; the first set is in force
     std::vector<DeviceMemory> by_request;
     std::uint32_t load_requests = 0;  ///< plan.requests before bind
+    std::size_t ring_sets = 0;        ///< capacity of `rings`
+  };
+
+  /// A model's memory in one binding.
+  struct BoundMemory {
+    Addresses addresses;
+    std::vector<DeviceMemory> by_request;
+    void append(std::span<const DeviceMemory> rings) {
+      for (const DeviceMemory& ring : rings) {
+        by_request.push_back(ring);
+        addresses.sections.push_back(ring.pa);
+      }
+    }
   };
 
   std::unique_ptr<DeviceFile> file;
@@ -116,6 +131,11 @@ struct Session::State {
   void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
                           std::span<const DeviceMemory> by_request, std::size_t first) const;
   const AllocationInfo* overlapping(std::uint64_t address, std::uint64_t size) const;
+  Result<void> make_ring_set(const LoadedModel& model, const Plan& plan, BoundMemory& memory,
+                             Ledger& ledger, RingSet& set);
+  Result<BindingSwitch> prepare_switch(const LoadedModel& model, const Entry& entry,
+                                       const Plan& plan, const BoundMemory& memory, bool in_force,
+                                       Ledger& ledger) const;
   Result<void> check_bindings(const LoadedModel& model, const Bindings& io) const;
   Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
   Result<void> bind(LoadedModel& model, Bindings io);
@@ -177,9 +197,14 @@ Result<void> Session::State::allocate(const ParsedModel& parsed, const Plan& pla
   auto allocated = allocate_all(calls, std::span(plan.requests).subspan(first), list);
   if (allocated) return {};
   // The report looks at the device while the list still holds what there was room for.
+  std::map<const LoadedModel*, std::vector<AllocationInfo>> kept;
+  for (const auto& [model, entry] : entries) {
+    entry.rings.for_each_allocation(
+        entry.rings.front(), [&](const AllocationInfo& info) { kept[model].push_back(info); });
+  }
   return tl::unexpected<Error>(explain_out_of_memory(
       std::move(allocated.error()),
-      {calls, hbm_bytes, models, parsed, plan, options, first, list.live()}, memory_report));
+      {calls, hbm_bytes, models, kept, parsed, plan, options, first, list.live()}, memory_report));
 }
 
 /// Allocates in the plan's order, then fills every section.
@@ -248,6 +273,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   models.reserve(models.size() + 1);
   const auto [entry, inserted] = entries.try_emplace(model.get(), calls);
   entry->second.load_requests = static_cast<std::uint32_t>(model->plan.requests.size());
+  entry->second.ring_sets = std::max<std::size_t>(1, options.io_ring_sets);
 
   // Stage and relocate.
   auto staged = guarded([&] { return stage(*model, entry->second, plan_options, options); });
@@ -265,14 +291,18 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
 
 /// An allocation of this session that shares a byte with [address, address + size).
 const AllocationInfo* Session::State::overlapping(std::uint64_t address, std::uint64_t size) const {
+  const AllocationInfo* found = nullptr;
+  const auto look_at = [&](const AllocationInfo& info) {
+    const bool apart =
+        address >= info.pa ? address - info.pa >= info.size : info.pa - address >= size;
+    if (!apart && found == nullptr) found = &info;
+  };
   for (const auto& model : models) {
-    for (const AllocationInfo& info : model->allocations) {
-      const bool apart =
-          address >= info.pa ? address - info.pa >= info.size : info.pa - address >= size;
-      if (!apart) return &info;
-    }
+    for (const AllocationInfo& info : model->allocations) look_at(info);
+    const RingSetCache& rings = entries.at(model.get()).rings;
+    rings.for_each_allocation(rings.front(), look_at);  // the front one is in model->allocations
   }
-  return nullptr;
+  return found;
 }
 
 /// Every input and output has an address, inside one HBM and on no memory of the loader's.
@@ -302,68 +332,112 @@ Result<void> Session::State::check_bindings(const LoadedModel& model, const Bind
   return {};
 }
 
+/// Allocates the rings of `set`, puts them behind the memory of load time, and fills them.
+Result<void> Session::State::make_ring_set(const LoadedModel& model, const Plan& plan,
+                                           BoundMemory& memory, Ledger& ledger, RingSet& set) {
+  const std::size_t first = memory.by_request.size();
+  NEFFLD_TRY(allocate(model.parsed, plan, {}, first, set.memory));
+  memory.append(set.memory.live());
+  append_allocations(set.allocations, plan, memory.by_request, first);
+  const SectionSink sink = device_sink(calls, memory.by_request, plan, {});
+  return relocate_bound(model.parsed.kbins, plan, memory.addresses, ledger, sink);
+}
+
+/// What changes from the binding in force to the one `memory` describes.
+Result<BindingSwitch> Session::State::prepare_switch(const LoadedModel& model, const Entry& entry,
+                                                     const Plan& plan, const BoundMemory& memory,
+                                                     bool in_force, Ledger& ledger) const {
+  BindingSwitch change;
+  const auto& kbins = model.parsed.kbins;
+  if (!in_force) {
+    Ledger unused;
+    NEFFLD_TRY(relocate_pointers(kbins, plan, memory.addresses, ledger,
+                                 BindingSwitch::keep_in(change.cells)));
+    NEFFLD_TRY(relocate_pointers(kbins, model.plan, model.addresses, unused,
+                                 BindingSwitch::keep_in(change.cells_before)));
+  }
+  // A core that another model owns gets its queues at the model switch; a core that nobody owns any
+  // more gets all of this model's.
+  if (!cores_are_free(model)) return change;
+  if (!model.queues_initialised) change.queues = queue_inits(plan, memory.by_request, false);
+  if (in_force && model.queues_initialised) return change;
+  const auto bound = queue_inits(plan, memory.by_request, true);
+  change.queues.insert(change.queues.end(), bound.begin(), bound.end());
+  if (model.queues_initialised && model.bound) {
+    change.queues_before = queue_inits(model.plan, entry.by_request, true);
+  }
+  return change;
+}
+
 Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   Entry& entry = entries.at(&model);
-  if (model.bound) {
-    return fail(Status::invalid, ErrorClass::usage, {}, "the model is bound already");
-  }
   if (!model.relocated) {
     return fail(Status::invalid, ErrorClass::usage, {},
                 "the model is not relocated, expected a complete load before binding");
   }
   NEFFLD_TRY(check_bindings(model, io));
 
-  // Everything is prepared beside the model; the model changes when nothing can fail any more.
-  Plan plan = model.plan;
-  Addresses addresses = model.addresses;
-  Ledger ledger = model.ledger;
-  std::vector<DeviceMemory> by_request = entry.by_request;
-  addresses.io = std::move(io);
-  NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, plan));
-  AllocationList rings(calls);
-  NEFFLD_TRY(allocate(model.parsed, plan, {}, entry.load_requests, rings));
-  for (const DeviceMemory& memory : rings.live()) {
-    by_request.push_back(memory);
-    addresses.sections.push_back(memory.pa);
+  // Everything is prepared beside the model; the model changes when nothing can fail any more. Plan
+  // and ledger are the same for every binding: only addresses differ.
+  const bool first = !model.bound;
+  Plan bound_plan;
+  Ledger ledger;
+  if (first) {
+    bound_plan = model.plan;
+    ledger = model.ledger;
+    NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, bound_plan));
   }
-  const SectionSink sink = device_sink(calls, by_request, plan, {});
-  NEFFLD_TRY(relocate_bound(model.parsed.kbins, plan, addresses, ledger, sink));
-  std::vector<AllocationInfo> allocations = model.allocations;
-  append_allocations(allocations, plan, by_request, entry.load_requests);
-  entry.bound.reserve(rings.size());
-  auto switched = relocate_pointers(model.parsed.kbins, plan, addresses, ledger, sink);
-  // A core that another model owns gets its queues at the model switch; a core that nobody owns any
-  // more gets all of this model's.
-  const bool free = cores_are_free(model);
-  PendingQueues queues(calls);
-  if (switched && free && !model.queues_initialised) {
-    switched = queues.add(queue_inits(plan, by_request, false));
+  const Plan& plan = first ? bound_plan : model.plan;
+  TensorKey key = tensor_key(model.parsed.kbins, io);
+  BoundMemory memory{model.addresses, entry.by_request};
+  memory.addresses.io = std::move(io);
+  memory.addresses.sections.resize(entry.load_requests);
+  memory.by_request.resize(entry.load_requests);
+
+  RingSetCache::Sets fresh;
+  auto set = entry.rings.find(key);
+  const bool kept = set != entry.rings.end();
+  const bool in_force = kept && set == entry.rings.begin();
+  if (kept) {
+    memory.append(set->memory.live());
+  } else {
+    set = fresh.emplace(fresh.end(), calls, std::move(key));
+    NEFFLD_TRY(make_ring_set(model, plan, memory, ledger, *set));
   }
-  if (switched && free) switched = queues.add(queue_inits(plan, by_request, true));
-  if (!switched) {
-    // The model stays loaded and unbound: its cells and tables get their old contents back.
-    static_cast<void>(
-        relocate_pointers(model.parsed.kbins, model.plan, model.addresses, ledger, sink));
+  std::vector<AllocationInfo> allocations(model.allocations.begin(),
+                                          model.allocations.begin() + entry.load_requests);
+  allocations.insert(allocations.end(), set->allocations.begin(), set->allocations.end());
+  NEFFLD_ASSIGN(const BindingSwitch change,
+                prepare_switch(model, entry, plan, memory, in_force, ledger));
+
+  bool queues_lost = false;
+  if (auto switched = change.apply(calls, memory.by_request, queues_lost); !switched) {
+    if (queues_lost) model.queues_initialised = false;
     return switched;
   }
 
-  queues.keep();
-  next_seq += rings.size();
-  for (const DeviceMemory& memory : rings.live()) entry.bound.add(memory);
-  rings.forget();
-  model.plan = std::move(plan);
-  model.addresses = std::move(addresses);
-  model.ledger = std::move(ledger);
+  if (kept) {
+    entry.rings.use(set);
+  } else {
+    next_seq += set->memory.size();
+    entry.rings.insert(fresh);
+  }
+  if (first) {
+    model.plan = std::move(bound_plan);
+    model.ledger = std::move(ledger);
+  }
+  model.addresses = std::move(memory.addresses);
   model.allocations = std::move(allocations);
-  entry.by_request = std::move(by_request);
+  entry.by_request = std::move(memory.by_request);
   model.bound = true;
-  if (free) own_cores(model);
+  if (cores_are_free(model)) own_cores(model);
+  entry.rings.evict(entry.ring_sets);
   return {};
 }
 
 Result<void> Session::State::unload(LoadedModel& model) {
   const auto entry = entries.find(&model);
-  Result<void> first = entry->second.bound.release();
+  Result<void> first = entry->second.rings.release();
   auto own = entry->second.own.release();
   if (first && !own) first = std::move(own);
   auto shared = cores.release(model.plan);

@@ -9,7 +9,9 @@
 namespace neffld::test {
 
 int ScriptedFile::ioctl(std::uint32_t command, void* argument) noexcept {
-  if (++script_->calls != script_->fail_at) return inner_->ioctl(command, argument);
+  const bool refused =
+      script_->refused == command && script_->fail_at != 0 && script_->calls >= script_->fail_at;
+  if (++script_->calls != script_->fail_at && !refused) return inner_->ioctl(command, argument);
   script_->failed_command = command;
   if (script_->half_copy && command == NEURON_IOCTL_MEM_BUF_COPY64) {
     neuron_mem_buf_copy64 half = *static_cast<const neuron_mem_buf_copy64*>(argument);

@@ -21,6 +21,7 @@ namespace neffld::test {
 struct Script {
   std::uint64_t calls = 0;    ///< ioctls so far
   std::uint64_t fail_at = 0;  ///< number of the call that fails, from 1; 0 = none
+  std::uint32_t refused = 0;  ///< from then on this command fails too; 0 = none
   int answer = 0;             ///< what the failing call returns
   bool half_copy = false;     ///< the failing call, if a copy of bytes, still moves the first half
   std::uint32_t failed_command = 0;

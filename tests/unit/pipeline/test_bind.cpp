@@ -3,60 +3,10 @@
 #include <catch2/catch.hpp>
 
 #include "devices.hpp"
-#include "neuron_abi/address_map.h"
+#include "queues.hpp"
 
 using namespace neffld;
 using namespace neffld::test;
-
-namespace {
-
-struct Half {
-  const KbinPlan& kbin;
-  const RingPlan& ring;
-  std::uint32_t request;
-  bool tx;
-};
-
-/// Calls `each` for both halves of every ring of every hardware queue of a model.
-template <class Each>
-void for_each_half(const LoadedModel& model, Each each) {
-  for (const KbinPlan& kbin : model.plan.kbins) {
-    for (const RingPlan& ring : kbin.rings) {
-      if (ring.instance != 0 || !ring.tx_request) continue;
-      each(Half{kbin, ring, *ring.tx_request, true});
-      each(Half{kbin, ring, *ring.rx_request, false});
-    }
-  }
-}
-
-std::uint32_t engine_of(const Half& half) {
-  return NEURON_DMA_ENGINES_PER_CORE * half.kbin.core + half.ring.k;
-}
-
-neuron_dma_queue_state queue_state(Bench& bench, const Half& half) {
-  neuron_dma_queue_state tx{}, rx{};
-  neuron_dma_queue_get_state argument{};
-  argument.eng_id = engine_of(half);
-  argument.qid = *half.kbin.queue_sets[half.ring.queue_set].queue_id;
-  argument.tx_ptr = reinterpret_cast<std::uintptr_t>(&tx);
-  argument.rx_ptr = reinterpret_cast<std::uintptr_t>(&rx);
-  REQUIRE(bench.peer->ioctl(NEURON_IOCTL_DMA_QUEUE_GET_STATE, &argument) == 0);
-  return half.tx ? tx : rx;
-}
-
-std::vector<std::uint8_t> copy_out(Bench& bench, const Half& half) {
-  std::vector<std::uint8_t> bytes(std::size_t{half.ring.used} * 16);
-  neuron_dma_descriptor_copyout argument{};
-  argument.eng_id = engine_of(half);
-  argument.qid = *half.kbin.queue_sets[half.ring.queue_set].queue_id;
-  argument.type = half.tx ? NEURON_QUEUE_TX : NEURON_QUEUE_RX;
-  argument.count = half.ring.used;
-  argument.buffer_ptr = reinterpret_cast<std::uintptr_t>(bytes.data());
-  REQUIRE(bench.peer->ioctl(NEURON_IOCTL_DMA_DESCRIPTOR_COPYOUT, &argument) == 0);
-  return bytes;
-}
-
-}  // namespace
 
 TEST_CASE("after bind every queue holds its ring: base, length and descriptors") {
   for (const std::string& name : loadable_samples()) {
@@ -141,18 +91,6 @@ TEST_CASE("bind refuses an address that does not lie in an HBM with all its byte
   IoMap io = io_addresses(model.parsed);
   io["left"] = end - size;
   CHECK(bench.session->bind(model, io));
-}
-
-TEST_CASE("a second bind is refused and changes nothing") {
-  Bench bench;
-  LoadedModel& model = load(bench, "vecadd-v3");
-  REQUIRE(bench.session->bind(model, io_addresses(model.parsed)));
-  const auto held = bench.held();
-  const auto again = bench.session->bind(model, io_addresses(model.parsed, 0x200000000));
-  REQUIRE_FALSE(again);
-  CHECK(again.error().error_class == ErrorClass::usage);
-  CHECK(bench.held() == held);
-  CHECK(bench.session->verify(model));
 }
 
 TEST_CASE("bind fills pointers and tables that name inputs or outputs") {

@@ -185,6 +185,44 @@ TEST_CASE("a bind that runs out of host memory leaves the model loaded and unbou
   }
 }
 
+TEST_CASE("a second bind that runs out of host memory leaves the first in force") {
+  for (const char* name : {"vecadd-v3", "pointers-v3"}) {
+    for (const std::uint32_t capacity : {default_io_ring_sets, 1u}) {
+      Bench bench;
+      LoadOptions options;
+      options.io_ring_sets = capacity;
+      LoadedModel& model = load(bench, name, options);
+      const IoMap first = io_addresses(model.parsed),
+                  second = io_addresses(model.parsed, 1ull << 33);
+      REQUIRE(bench.session->bind(model, first));
+      const auto held = bench.held();
+      std::uint64_t refused = 0;
+      for (bool out = true; out;) {
+        IoMap copy = second;
+        Result<void> bound;
+        out = with_failure_at(refused + 1,
+                              [&] { bound = bench.session->bind(model, std::move(copy)); });
+        INFO(name << ", cache " << capacity << ", allocation " << refused + 1);
+        const auto verified = bench.session->verify(model);
+        if (!verified) FAIL_CHECK(to_sentence(verified.error()));
+        if (!out) REQUIRE(bound);
+        if (bound) {
+          CHECK(model.addresses.io == second);
+          break;
+        }
+        ++refused;
+        check_status(bound.error());
+        REQUIRE(bench.held() == held);
+        REQUIRE(model.addresses.io == first);
+        REQUIRE(model.queues_initialised);
+      }
+      CHECK(refused > 10);
+      REQUIRE(bench.session->unload(model));
+      CHECK(bench.held().first == 0);
+    }
+  }
+}
+
 TEST_CASE("an unload works without host memory") {
   Bench bench;
   LoadedModel& model = load(bench, "vecadd-v3");
