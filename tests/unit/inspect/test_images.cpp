@@ -115,6 +115,7 @@ TEST_CASE("fields of a hostile image are named") {
   check_bad(with([](auto& b) { program_header(b, 1).p_paddr = ~0ull - 4; }), "PT_LOAD");
   check_bad(with([](auto& b) { program_header(b, 2).p_paddr = program_header(b, 1).p_paddr + 8; }),
             "overlap");
+  check_bad(with([](auto& b) { program_header(b, 1).p_type = PT_NULL; }), "which no PT_LOAD holds");
   check_bad(with([](auto& b) { program_header(b, 0).p_filesz -= 8; }), "PT_NOTE");
   check_bad(with([](auto& b) { program_header(b, 0).p_offset = b.size(); }), "PT_NOTE");
 }
@@ -131,6 +132,7 @@ TEST_CASE("a layout that contradicts itself is refused with the key") {
   };
   check("core", [](Layout& l) { l.sections[0].core = 1000; });
   check("core", [](Layout& l) { l.subgraphs[0].core = 8; });
+  check("core", [](Layout& l) { l.subgraphs.push_back(l.subgraphs[0]); });
   check("end of the address space", [](Layout& l) { l.sections[0].size = ~0ull; });
   check("end of the address space", [](Layout& l) {
     l.subgraphs[0].variables[0].pa = ~0ull;
