@@ -14,7 +14,7 @@
 namespace neffld {
 
 struct TokenOptions {
-  std::uint64_t max_records = 1'000'000'000;  ///< executed before a program counts as endless
+  std::uint64_t max_records = 100'000'000;  ///< executed before a program counts as endless
 };
 
 /// Where an engine stands when nothing can go on.

@@ -22,6 +22,24 @@ class OutputTest(CliTest):
         self.assertEqual(0, run("dump", sample("vecadd-v3"), "-o", image).code)
         self.assertEqual(b"\x7fELF", read_bytes(image)[:4])
 
+    def test_a_full_or_closed_standard_error_changes_no_code(self):
+        for command in ("plan", "load", "check"):
+            for redirect in ("2>/dev/full", "2>&-"):
+                with self.subTest(command=command, redirect=redirect):
+                    done = subprocess.run(["sh", "-c", f'exec "$0" "$1" /absent.neff {redirect}',
+                                           NEFFLD, command], check=False, timeout=60)
+                    self.assertEqual(FILE, done.returncode)
+
+    def test_arguments_are_escaped_in_what_is_said_about_them(self):
+        for words in (("--core", "\x1b[31m"), ("--bogus\x1b",), ("--report", "a\x1bb")):
+            with self.subTest(words=words):
+                result = run("load", sample("vecadd-v3"), *words)
+                self.assertEqual(USAGE, result.code)
+                self.assertNotIn("\x1b", result.err)
+
+    def test_a_list_that_never_ends_is_not_read(self):
+        self.assertEqual(FILE, run("conformance", "--expected-failure", "/dev/zero").code)
+
     def test_pack_writes_nothing_that_a_loader_refuses(self):
         folder = os.path.join(scratch(), "empty-folder")
         os.makedirs(folder, exist_ok=True)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -62,6 +63,11 @@ Result<ExclusionList> ExclusionList::parse(std::string_view text, const std::str
 }
 
 Result<ExclusionList> ExclusionList::read(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {  // a device or a pipe may have no end
+    return fail(Status::failure, ErrorClass::file, {.member = file},
+                "is not a regular file, expected a text file");
+  }
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in) {
