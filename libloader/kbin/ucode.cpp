@@ -53,13 +53,13 @@ constexpr KeyTable<Field, 6> fields = {{{"cpu_id", Field::cpu_id},
 using Object = ObjectReader<Field, fields.size()>;
 
 struct LibraryText {
-  UcodeLibrary library;
+  UcodeLibrary parsed;
   std::string version;
   std::int64_t opcode = 0;
 };
 
 void read_field(JsonCursor& cursor, Field field, LibraryText& text) {
-  UcodeLibrary& library = text.library;
+  UcodeLibrary& library = text.parsed;
   switch (field) {
     case Field::cpu_id:
       library.cpu_id = cursor.u32();
@@ -93,7 +93,7 @@ bool version_matches(const std::string& version) {
 /// In the order of spec 02 section 8.3; the first failure is the one reported.
 void check_library(JsonCursor& cursor, const Object& object, const Subgraph& subgraph,
                    const LibraryText& text) {
-  const UcodeLibrary& library = text.library;
+  const UcodeLibrary& library = text.parsed;
   const std::string name = printable(library.name);
   if (!object.has(Field::library)) cursor.fail("Failed to parse, key: library");
   if (!object.has(Field::version)) cursor.fail("Missing GPSIMD lib version!");
@@ -116,7 +116,8 @@ void check_library(JsonCursor& cursor, const Object& object, const Subgraph& sub
   const auto& known = subgraph.kbin.ucode_libraries;
   if (std::any_of(known.begin(), known.end(),
                   [&](const UcodeLibrary& other) { return other.name == library.name; })) {
-    cursor.fail(fmt::format("UCode Library {} has already been added", name), ".library");
+    cursor.fail(fmt::format("UCode Library {} has already been added", name),
+                path_step("library"));
   }
 }
 
@@ -126,17 +127,17 @@ UcodeLibrary read_library(JsonCursor& cursor, const Subgraph& subgraph) {
   for (Field field{}; object.next(field);) read_field(cursor, field, text);
   check_library(cursor, object, subgraph, text);
   if (!cursor.ok()) return {};
-  const Member* member = subgraph.find(text.library.name);
+  const Member* member = subgraph.find(text.parsed.name);
   if (member == nullptr) {
     cursor.fail(fmt::format("the member \"{}\" is not in the archive",
-                            printable(subgraph.path_of(text.library.name))),
-                ".library");
+                            printable(subgraph.path_of(text.parsed.name))),
+                path_step("library"));
     return {};
   }
-  text.library.content = member->bytes;
+  text.parsed.content = member->bytes;
   const bool builtin = text.opcode == builtin_opcode || text.opcode == builtin_opcode + 256;
-  text.library.flags = builtin ? 0 : user_flags;
-  return std::move(text.library);
+  text.parsed.flags = builtin ? 0 : user_flags;
+  return std::move(text.parsed);
 }
 
 }  // namespace
