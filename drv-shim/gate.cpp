@@ -17,6 +17,7 @@
 #include "command_table.hpp"
 #include "gate_rules.hpp"
 #include "neffld/back_ends.hpp"
+#include "neffld/forwarding_file.hpp"
 #include "neuron_abi/ioctl.h"
 #include "no_throw.hpp"
 #include "trace_text.hpp"
@@ -43,11 +44,11 @@ struct Chunk {
 };
 using Chunks = std::map<std::uint64_t, Chunk>;
 
-class Gate final : public DeviceFile {
+class Gate final : public ForwardingFile {
  public:
   Gate(std::unique_ptr<DeviceFile> inner, const GateOptions& options, const Shape& shape,
        std::uint32_t index)
-      : inner_(std::move(inner)),
+      : ForwardingFile(std::move(inner)),
         options_(options),
         shape_(shape),
         index_(index),
@@ -88,10 +89,6 @@ class Gate final : public DeviceFile {
                                    length, offset));
   }
 
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
   std::string refusal() const override {
     const std::lock_guard lock(mutex_);
     return refusal_;
@@ -348,7 +345,6 @@ class Gate final : public DeviceFile {
     return text.empty() ? "by a process the driver does not tell" : "(attached: " + text + ")";
   }
 
-  std::unique_ptr<DeviceFile> inner_;
   GateOptions options_;
   Shape shape_;
   std::uint32_t index_;  ///< of the device on its host

@@ -5,15 +5,16 @@
 #include <limits>
 
 #include "neuron_abi/ioctl.h"
+#include "neffld/forwarding_file.hpp"
 
 namespace neffld::shim {
 namespace {
 
 constexpr std::uint64_t most_32 = std::numeric_limits<std::uint32_t>::max();
 
-class OlderForms final : public DeviceFile {
+class OlderForms final : public ForwardingFile {
  public:
-  explicit OlderForms(std::unique_ptr<DeviceFile> inner) : inner_(std::move(inner)) {}
+  explicit OlderForms(std::unique_ptr<DeviceFile> inner) : ForwardingFile(std::move(inner)) {}
 
   int ioctl(std::uint32_t command, void* argument) noexcept override {
     const int answer = inner_->ioctl(command, argument);
@@ -34,14 +35,6 @@ class OlderForms final : public DeviceFile {
     }
   }
 
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return inner_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
-  std::string refusal() const override { return inner_->refusal(); }
 
  private:
   int driver_info(neuron_driver_info& info) {
@@ -92,8 +85,6 @@ class OlderForms final : public DeviceFile {
     }
     return 0;
   }
-
-  std::unique_ptr<DeviceFile> inner_;
 };
 
 }  // namespace

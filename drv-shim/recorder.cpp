@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "capture.hpp"
+#include "neffld/forwarding_file.hpp"
 #include "neffld/trace.hpp"
 #include "no_throw.hpp"
 
@@ -10,10 +11,10 @@ namespace {
 
 using namespace shim;
 
-class Recorder final : public DeviceFile {
+class Recorder final : public ForwardingFile {
  public:
   Recorder(std::unique_ptr<DeviceFile> inner, std::shared_ptr<TraceWriter> writer)
-      : inner_(std::move(inner)),
+      : ForwardingFile(std::move(inner)),
         writer_(std::move(writer)),
         capture_(writer_->options().keep_data) {
     static_cast<void>(all_commands());  // built here, where it may throw
@@ -58,11 +59,7 @@ class Recorder final : public DeviceFile {
     writer_->mapping({0, length, false, false, true});
   }
 
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
-  std::string refusal() const override { return inner_->refusal(); }
-
  private:
-  std::unique_ptr<DeviceFile> inner_;
   std::shared_ptr<TraceWriter> writer_;
   Capture capture_;
   std::mutex mutex_;

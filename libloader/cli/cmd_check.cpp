@@ -8,7 +8,7 @@
 #include "json_out.hpp"
 #include "neffld/compatibility.hpp"
 #include "neffld/sync_model.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "inspected.hpp"
 #include "json_out.hpp"
 #include "neffld/image_diff.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "inspected.hpp"
 #include "json_out.hpp"
 #include "neffld/disassembler.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "ledger_text.hpp"
 #include "neffld/disassembler.hpp"
 #include "neffld/explain.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

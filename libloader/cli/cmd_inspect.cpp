@@ -5,7 +5,7 @@
 
 #include "commands.hpp"
 #include "loading.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

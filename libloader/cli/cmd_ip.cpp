@@ -9,7 +9,7 @@
 #include "commands.hpp"
 #include "json_out.hpp"
 #include "loading.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "json_out.hpp"
 #include "ledger_text.hpp"
 #include "loading.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 namespace {

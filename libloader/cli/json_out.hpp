@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "text.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::cli {
 

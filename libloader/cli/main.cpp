@@ -8,7 +8,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "text.hpp"
+#include "neffld/text.hpp"
 #include "version.hpp"
 
 namespace {

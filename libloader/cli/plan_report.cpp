@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "json_out.hpp"
+#include "neffld/text.hpp"
 #include "report.hpp"
-#include "text.hpp"
 #include "version.hpp"
 
 namespace neffld::cli {

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "model_facts.hpp"
+#include "neffld/text.hpp"
 #include "report.hpp"
-#include "text.hpp"
 
 namespace neffld::cli {
 namespace {

@@ -44,10 +44,12 @@ class Gaps {
     for (;;) {
       next_ = (next_ + io_alignment - 1) / io_alignment * io_alignment;
       if (next_ >= end_ || size > end_ - next_) return std::nullopt;
-      const auto clash = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& taken) {
-        return taken.first < next_ + std::max<std::uint64_t>(size, 1) && taken.end > next_;
-      });
-      if (clash == taken_.end()) break;
+      while (passed_ < taken_.size() && taken_[passed_].end <= next_) ++passed_;
+      const std::uint64_t end = next_ + std::max<std::uint64_t>(size, 1);
+      const auto clash =
+          std::find_if(taken_.begin() + static_cast<std::ptrdiff_t>(passed_), taken_.end(),
+                       [&](const Taken& taken) { return taken.first >= end || taken.end > next_; });
+      if (clash == taken_.end() || clash->first >= end) break;
       next_ = clash->end;
     }
     const std::uint64_t address = next_;
@@ -56,7 +58,8 @@ class Gaps {
   }
 
  private:
-  std::vector<Taken> taken_;
+  std::vector<Taken> taken_;  ///< ascending
+  std::size_t passed_ = 0;    ///< of them lie before next_ for good
   std::uint64_t next_, end_;
 };
 

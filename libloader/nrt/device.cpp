@@ -5,14 +5,15 @@
 #include <map>
 
 #include "neffld/back_ends.hpp"
+#include "neffld/forwarding_file.hpp"
 #include "neuron_abi/ioctl.h"
 
 namespace neffld::nrt {
 
 /// Passes everything on and keeps count of the memory each core holds.
-class CountingFile final : public DeviceFile {
+class CountingFile final : public ForwardingFile {
  public:
-  explicit CountingFile(std::unique_ptr<DeviceFile> inner) : inner_(std::move(inner)) {}
+  explicit CountingFile(std::unique_ptr<DeviceFile> inner) : ForwardingFile(std::move(inner)) {}
 
   int ioctl(std::uint32_t command, void* argument) noexcept override {
     if (command == NEURON_IOCTL_MEM_FREE) {
@@ -28,14 +29,6 @@ class CountingFile final : public DeviceFile {
     }
     return answer;
   }
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return inner_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
-  std::string refusal() const override { return inner_->refusal(); }
 
   std::uint64_t bytes_on_core(std::uint32_t core) const {
     const std::scoped_lock lock(mutex_);
@@ -74,7 +67,6 @@ class CountingFile final : public DeviceFile {
     live_.insert(std::move(row));
   }
 
-  std::unique_ptr<DeviceFile> inner_;
   mutable std::mutex mutex_;
   Rows live_;
   std::map<std::uint32_t, std::uint64_t> by_core_;
@@ -84,26 +76,6 @@ namespace {
 
 /// The planner's categories have no tensors: the loader allocates none.
 constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
-
-/// What the session owns: a second way to the shared file.
-class SharedFile final : public DeviceFile {
- public:
-  explicit SharedFile(std::shared_ptr<DeviceFile> file) : file_(std::move(file)) {}
-  int ioctl(std::uint32_t command, void* argument) noexcept override {
-    return file_->ioctl(command, argument);
-  }
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return file_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    file_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return file_->traits(); }
-  std::string refusal() const override { return file_->refusal(); }
-
- private:
-  std::shared_ptr<DeviceFile> file_;
-};
 
 }  // namespace
 
@@ -119,7 +91,7 @@ Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint
   NEFFLD_ASSIGN(OpenedDevice opened, open_device(options));
   auto file = std::make_shared<CountingFile>(std::move(opened.file));
   NEFFLD_ASSIGN(std::unique_ptr<Session> session,
-                Session::open(std::make_unique<SharedFile>(file)));
+                Session::open(std::make_unique<ForwardingFile>(file)));
   return std::shared_ptr<Device>(new Device(number, std::move(file), std::move(session)));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A session: one open device, its models, and the passes that load one.
+// A session: one open device, its models, and the passes that load and unload one.
 #include "neffld/session.hpp"
 
 #include <fmt/format.h>
@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "binding_switch.hpp"
-#include "core_resources.hpp"
-#include "device_calls.hpp"
 #include "out_of_memory.hpp"
-#include "ring_sets.hpp"
+#include "session_state.hpp"
 #include "stager.hpp"
 #include "stopwatch.hpp"
 
@@ -56,6 +53,8 @@ Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
   return {};
 }
 
+}  // namespace
+
 /// Queues whose rings lie in memory that may still be taken back. Declare it behind the owner of
 /// that memory, so that queues lose their rings first.
 class PendingQueues {
@@ -77,69 +76,6 @@ class PendingQueues {
  private:
   DeviceCalls* calls_;
   std::vector<neuron_dma_queue_init> inits_;
-};
-
-}  // namespace
-
-struct Session::State {
-  explicit State(std::unique_ptr<DeviceFile> device)
-      : file(std::move(device)), calls(*file), cores(calls) {}
-
-  /// A model and its device memory. The memory goes first when it is destroyed.
-  struct Entry {
-    explicit Entry(DeviceCalls& calls) : own(calls) {}
-    AllocationList own;  ///< plan order
-    RingSetCache rings;  ///< rings of template sets; the first set is in force
-    std::vector<DeviceMemory> by_request;
-    std::uint32_t load_requests = 0;  ///< plan.requests before bind
-    std::size_t ring_sets = 0;        ///< capacity of `rings`
-  };
-
-  /// A model's memory in one binding.
-  struct BoundMemory {
-    Addresses addresses;
-    std::vector<DeviceMemory> by_request;
-    void append(std::span<const DeviceMemory> rings) {
-      for (const DeviceMemory& ring : rings) {
-        by_request.push_back(ring);
-        addresses.sections.push_back(ring.pa);
-      }
-    }
-  };
-
-  std::unique_ptr<DeviceFile> file;
-  DeviceCalls calls;
-  DriverFacts facts;
-  CoreResources cores;
-  std::uint32_t last_nn = 0;
-  std::uint64_t next_seq = 0;
-  std::vector<std::unique_ptr<LoadedModel>> models;
-  std::map<const LoadedModel*, Entry> entries;
-  std::string memory_report;
-  std::uint64_t hbm_bytes = 0;  ///< of LoadOptions
-
-  using Bindings = std::map<std::string, std::uint64_t, std::less<>>;
-
-  Result<void> allocate(const ParsedModel& parsed, const Plan& plan, const PlanOptions& options,
-                        std::size_t first, AllocationList& list);
-  Result<void> stage(LoadedModel& model, Entry& entry, const PlanOptions& plan_options,
-                     const LoadOptions& options);
-  Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock,
-                    PendingQueues& queues);
-  bool cores_are_free(const LoadedModel& model) const;
-  void own_cores(LoadedModel& model);
-  void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,
-                          std::span<const DeviceMemory> by_request, std::size_t first) const;
-  const AllocationInfo* overlapping(std::uint64_t address, std::uint64_t size) const;
-  Result<void> make_ring_set(const LoadedModel& model, const Plan& plan, BoundMemory& memory,
-                             Ledger& ledger, RingSet& set);
-  Result<BindingSwitch> prepare_switch(const LoadedModel& model, const Entry& entry,
-                                       const Plan& plan, const BoundMemory& memory, bool in_force,
-                                       Ledger& ledger) const;
-  Result<void> check_bindings(const LoadedModel& model, const Bindings& io) const;
-  Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
-  Result<void> bind(LoadedModel& model, Bindings io);
-  Result<void> unload(LoadedModel& model);
 };
 
 /// Appends the requests from `first` on as the report shows them, numbered from `next_seq`.
@@ -287,152 +223,6 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   model->h_nn = ++last_nn;
   models.push_back(std::move(model));
   return models.back().get();
-}
-
-/// An allocation of this session that shares a byte with [address, address + size).
-const AllocationInfo* Session::State::overlapping(std::uint64_t address, std::uint64_t size) const {
-  const AllocationInfo* found = nullptr;
-  const auto look_at = [&](const AllocationInfo& info) {
-    const bool apart =
-        address >= info.pa ? address - info.pa >= info.size : info.pa - address >= size;
-    if (!apart && found == nullptr) found = &info;
-  };
-  for (const auto& model : models) {
-    for (const AllocationInfo& info : model->allocations) look_at(info);
-    const RingSetCache& rings = entries.at(model.get()).rings;
-    rings.for_each_allocation(rings.front(), look_at);  // the front one is in model->allocations
-  }
-  return found;
-}
-
-/// Every input and output has an address, inside one HBM and on no memory of the loader's.
-Result<void> Session::State::check_bindings(const LoadedModel& model, const Bindings& io) const {
-  const ArchTable& arch = arch_table(model.plan.arch);
-  for (const auto* tensors : {&model.parsed.manifest.inputs, &model.parsed.manifest.outputs}) {
-    for (const auto& [name, tensor] : *tensors) {
-      const auto bound = io.find(name);
-      if (bound == io.end()) {
-        return fail(Status::invalid, ErrorClass::usage, {.path = name},
-                    fmt::format("Failed to find tensor {} in tensor set", name));
-      }
-      const std::uint32_t hbm = hbm_of(arch, bound->second);
-      if (hbm == arch.hbm_count ||
-          tensor.size > arch.hbm_size - (bound->second - arch.hbm_base[hbm])) {
-        return fail(Status::invalid, ErrorClass::usage, {.path = name},
-                    fmt::format("address 0x{:x} and size {} lie outside every HBM of {}",
-                                bound->second, tensor.size, arch_name(model.plan.arch)));
-      }
-      if (const AllocationInfo* taken = overlapping(bound->second, tensor.size)) {
-        return fail(Status::invalid, ErrorClass::usage, {.path = name},
-                    fmt::format("address 0x{:x} and size {} overlap \"{}\" at 0x{:x}, {} bytes",
-                                bound->second, tensor.size, taken->owner, taken->pa, taken->size));
-      }
-    }
-  }
-  return {};
-}
-
-/// Allocates the rings of `set`, puts them behind the memory of load time, and fills them.
-Result<void> Session::State::make_ring_set(const LoadedModel& model, const Plan& plan,
-                                           BoundMemory& memory, Ledger& ledger, RingSet& set) {
-  const std::size_t first = memory.by_request.size();
-  NEFFLD_TRY(allocate(model.parsed, plan, {}, first, set.memory));
-  memory.append(set.memory.live());
-  append_allocations(set.allocations, plan, memory.by_request, first);
-  const SectionSink sink = device_sink(calls, memory.by_request, plan, {});
-  return relocate_bound(model.parsed.kbins, plan, memory.addresses, ledger, sink);
-}
-
-/// What changes from the binding in force to the one `memory` describes.
-Result<BindingSwitch> Session::State::prepare_switch(const LoadedModel& model, const Entry& entry,
-                                                     const Plan& plan, const BoundMemory& memory,
-                                                     bool in_force, Ledger& ledger) const {
-  BindingSwitch change;
-  const auto& kbins = model.parsed.kbins;
-  if (!in_force) {
-    Ledger unused;
-    NEFFLD_TRY(relocate_pointers(kbins, plan, memory.addresses, ledger,
-                                 BindingSwitch::keep_in(change.cells)));
-    NEFFLD_TRY(relocate_pointers(kbins, model.plan, model.addresses, unused,
-                                 BindingSwitch::keep_in(change.cells_before)));
-  }
-  // A core that another model owns gets its queues at the model switch; a core that nobody owns any
-  // more gets all of this model's.
-  if (!cores_are_free(model)) return change;
-  if (!model.queues_initialised) change.queues = queue_inits(plan, memory.by_request, false);
-  if (in_force && model.queues_initialised) return change;
-  const auto bound = queue_inits(plan, memory.by_request, true);
-  change.queues.insert(change.queues.end(), bound.begin(), bound.end());
-  if (model.queues_initialised && model.bound) {
-    change.queues_before = queue_inits(model.plan, entry.by_request, true);
-  }
-  return change;
-}
-
-Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
-  Entry& entry = entries.at(&model);
-  if (!model.relocated) {
-    return fail(Status::invalid, ErrorClass::usage, {},
-                "the model is not relocated, expected a complete load before binding");
-  }
-  NEFFLD_TRY(check_bindings(model, io));
-
-  // Everything is prepared beside the model; the model changes when nothing can fail any more. Plan
-  // and ledger are the same for every binding: only addresses differ.
-  const bool first = !model.bound;
-  Plan bound_plan;
-  Ledger ledger;
-  if (first) {
-    bound_plan = model.plan;
-    ledger = model.ledger;
-    NEFFLD_TRY(plan_bound_rings(model.parsed.kbins, bound_plan));
-  }
-  const Plan& plan = first ? bound_plan : model.plan;
-  TensorKey key = tensor_key(model.parsed.kbins, io);
-  BoundMemory memory{model.addresses, entry.by_request};
-  memory.addresses.io = std::move(io);
-  memory.addresses.sections.resize(entry.load_requests);
-  memory.by_request.resize(entry.load_requests);
-
-  RingSetCache::Sets fresh;
-  auto set = entry.rings.find(key);
-  const bool kept = set != entry.rings.end();
-  const bool in_force = kept && set == entry.rings.begin();
-  if (kept) {
-    memory.append(set->memory.live());
-  } else {
-    set = fresh.emplace(fresh.end(), calls, std::move(key));
-    NEFFLD_TRY(make_ring_set(model, plan, memory, ledger, *set));
-  }
-  std::vector<AllocationInfo> allocations(model.allocations.begin(),
-                                          model.allocations.begin() + entry.load_requests);
-  allocations.insert(allocations.end(), set->allocations.begin(), set->allocations.end());
-  NEFFLD_ASSIGN(const BindingSwitch change,
-                prepare_switch(model, entry, plan, memory, in_force, ledger));
-
-  bool queues_lost = false;
-  if (auto switched = change.apply(calls, memory.by_request, queues_lost); !switched) {
-    if (queues_lost) model.queues_initialised = false;
-    return switched;
-  }
-
-  if (kept) {
-    entry.rings.use(set);
-  } else {
-    next_seq += set->memory.size();
-    entry.rings.insert(fresh);
-  }
-  if (first) {
-    model.plan = std::move(bound_plan);
-    model.ledger = std::move(ledger);
-  }
-  model.addresses = std::move(memory.addresses);
-  model.allocations = std::move(allocations);
-  entry.by_request = std::move(memory.by_request);
-  model.bound = true;
-  if (cores_are_free(model)) own_cores(model);
-  entry.rings.evict(entry.ring_sets);
-  return {};
 }
 
 Result<void> Session::State::unload(LoadedModel& model) {

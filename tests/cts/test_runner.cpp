@@ -15,6 +15,7 @@
 
 #include "client.hpp"
 #include "runner.hpp"
+#include "neffld/forwarding_file.hpp"
 
 using namespace neffld;
 using namespace neffld::cts;
@@ -38,23 +39,15 @@ struct Behaviour {
   }
 };
 
-class WatchedFile final : public DeviceFile {
+class WatchedFile final : public ForwardingFile {
  public:
   WatchedFile(std::unique_ptr<DeviceFile> inner, Behaviour& behaviour)
-      : inner_(std::move(inner)), behaviour_(behaviour) {}
+      : ForwardingFile(std::move(inner)), behaviour_(behaviour) {}
   int ioctl(std::uint32_t command, void* argument) noexcept override {
     return behaviour_.answer(command, [&] { return inner_->ioctl(command, argument); });
   }
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return inner_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
 
  private:
-  std::unique_ptr<DeviceFile> inner_;
   Behaviour& behaviour_;
 };
 

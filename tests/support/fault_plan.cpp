@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "neuron_abi/ioctl.h"
+#include "neffld/forwarding_file.hpp"
 
 namespace neffld::test {
 namespace {
@@ -21,11 +22,11 @@ bool copies(std::uint32_t command) {
   return command == NEURON_IOCTL_MEM_BUF_COPY64;
 }
 
-class FaultyFile final : public DeviceFile {
+class FaultyFile final : public ForwardingFile {
  public:
   FaultyFile(std::unique_ptr<DeviceFile> inner, std::vector<Fault> plan,
              std::shared_ptr<FaultLog> log)
-      : inner_(std::move(inner)), log_(std::move(log)) {
+      : ForwardingFile(std::move(inner)), log_(std::move(log)) {
     for (const Fault& fault : plan) plan_.push_back({fault, 0, false});
     log_->struck.reserve(plan.size());
   }
@@ -52,14 +53,6 @@ class FaultyFile final : public DeviceFile {
     return -EINVAL;
   }
 
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return inner_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
-  std::string refusal() const override { return inner_->refusal(); }
 
  private:
   struct Entry {
@@ -102,7 +95,6 @@ class FaultyFile final : public DeviceFile {
     return answer != 0 ? answer : static_cast<int>(rest);
   }
 
-  std::unique_ptr<DeviceFile> inner_;
   std::shared_ptr<FaultLog> log_;
   std::vector<Entry> plan_;
   std::mutex mutex_;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "neffld/forwarding_file.hpp"
 #include "neffld/session.hpp"
 #include "neuron_abi/ioctl.h"
 
@@ -29,21 +30,13 @@ struct Script {
 
 /// Passes calls on, counts them and fails the one the script names; without `half_copy` it has no
 /// effect on the device below.
-class ScriptedFile final : public DeviceFile {
+class ScriptedFile final : public ForwardingFile {
  public:
   ScriptedFile(std::unique_ptr<DeviceFile> inner, std::shared_ptr<Script> script)
-      : inner_(std::move(inner)), script_(std::move(script)) {}
+      : ForwardingFile(std::move(inner)), script_(std::move(script)) {}
   int ioctl(std::uint32_t command, void* argument) noexcept override;
-  Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
-    return inner_->mmap(offset, length, writable);
-  }
-  void munmap(void* address, std::uint64_t length) noexcept override {
-    inner_->munmap(address, length);
-  }
-  const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
 
  private:
-  std::unique_ptr<DeviceFile> inner_;
   std::shared_ptr<Script> script_;
 };
 
