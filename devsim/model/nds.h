@@ -54,7 +54,8 @@ struct nds_counters {
   uint64_t live_device_bytes; /* rounded sizes of live allocations in HBM */
   uint64_t live_host_bytes;   /* the same in the device's host memory */
   uint64_t ioctls;
-  uint64_t unknown_ioctls; /* answered -EINVAL because no command matched */
+  uint64_t unknown_ioctls;  /* answered -EINVAL because no command matched */
+  uint64_t skipped_compute; /* compute records that NDS_COMPUTE_SKIP stepped over */
 };
 
 /* Where an mmap goes (spec 06 section 6). */
@@ -93,8 +94,9 @@ int nds_device_fact(struct nds_device* device, const char* path, char* text, siz
 int nds_device_fact_path(struct nds_device* device, uint32_t index, char* path, size_t bytes);
 
 /*
- * The text of an attribute of the class, which all devices share: node_id_2, node_id_4, server_id_2,
- * server_id_4 and ultraserver_mode, as outside an ultraserver (spec 06 section 8). Results as above.
+ * The text of an attribute of the class, which all devices share: node_id_2, node_id_4,
+ * server_id_2, server_id_4 and ultraserver_mode, as outside an ultraserver (spec 06 section 8).
+ * Results as above.
  */
 int nds_class_fact(const char* name, char* text, size_t bytes);
 
@@ -106,6 +108,41 @@ int nds_class_fact(const char* name, char* text, size_t bytes);
 #define NDS_SILENT_MAILBOX 2u /* the firmware: counters and metrics, -EPERM */
 #define NDS_SILENT_RESET 4u   /* resets are never acknowledged: open, -EINVAL */
 void nds_device_silence(struct nds_device* device, uint32_t parts);
+
+/*
+ * Who computes: the model itself moves data and synchronises, compute records are the host's. A
+ * host without floating point offers nobody.
+ */
+struct nds_compute {
+  void* context;
+  /* A new execution of the core starts. 0 or -ENOMEM. */
+  int (*start)(void* context, uint32_t core);
+  /*
+   * Runs one 64-byte compute record of an engine (enum neuron_engine). 0; -EINVAL: *field is the
+   * byte offset of what is illegal or not modelled, 0 = the opcode; -ENOMEM.
+   */
+  int (*run)(void* context, uint32_t core, uint32_t engine, const uint8_t* record, uint32_t* field);
+};
+
+enum nds_compute_mode {
+  NDS_COMPUTE_REFUSE = 0, /* a compute record ends the execution with NEURON_EXEC_NO_COMPUTE */
+  NDS_COMPUTE_SKIP = 1,   /* it is counted and has no effect but its synchronisation */
+  NDS_COMPUTE_RUN = 2,
+};
+
+/*
+ * A device starts with NDS_COMPUTE_REFUSE. `compute` is copied; it may be NULL unless the mode is
+ * NDS_COMPUTE_RUN, and must outlive the device or be replaced. Takes effect at the next request.
+ */
+void nds_device_set_compute(struct nds_device* device, enum nds_compute_mode mode,
+                            const struct nds_compute* compute);
+
+/*
+ * The memory of a core: SBUF at offset 0, PSUM at NEURON_V2_TPB_UPPER or NEURON_V3_TPB_UPPER, the
+ * engine-local windows. *bytes is its size. NULL if there is no such core.
+ */
+struct nds_space* nds_device_core_space(const struct nds_device* device, uint32_t core,
+                                        uint64_t* bytes);
 
 /*
  * open(2). `flags` are the open flags; bit 0 makes it a free-access file. `tgid` names the calling

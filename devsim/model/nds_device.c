@@ -174,4 +174,7 @@ void nds_device_counters(struct nds_device* device, struct nds_counters* out) {
   *out = device->counters;
   out->live_handles = device->handles.live;
   nds_mutex_unlock(&device->lock);
+  nds_mutex_lock(&device->dma.lock);
+  out->skipped_compute = device->exec.skipped_compute;
+  nds_mutex_unlock(&device->dma.lock);
 }

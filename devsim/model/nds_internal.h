@@ -15,12 +15,14 @@
 #include "nds_chunk.h"
 #include "nds_core.h"
 #include "nds_dma.h"
+#include "nds_exec.h"
 #include "nds_facts.h"
 #include "nds_handle.h"
 #include "nds_handlers.h"
 #include "nds_os.h"
 #include "nds_pool.h"
 #include "neuron_abi/address_map.h"
+#include "neuron_abi/execution.h"
 #include "neuron_abi/ioctl.h"
 #include "neuron_abi/udma.h"
 
@@ -76,6 +78,7 @@ struct nds_device {
   uint32_t silent; /* NDS_SILENT_...; a word, read without a lock */
   struct nds_counters counters;
   struct nds_dma dma;
+  struct nds_exec exec;
   struct nds_window windows[NDS_MAX_WINDOWS]; /* the cores first */
   uint32_t window_count;
   uint32_t first_topsp_window;

@@ -2,12 +2,6 @@
 /* Notification queues (spec 06 section 4.8, spec 04 section 10). */
 #include "nds_internal.h"
 
-/* Registers of one queue in a notific block; the stride is per engine index. */
-#define NOTIFIC_BASE_LO 0x100u
-#define NOTIFIC_BASE_HI 0x104u
-#define NOTIFIC_SIZE 0x108u
-#define NOTIFIC_STRIDE 0x28u
-
 /* What every form of the call says. */
 struct nq_request {
   uint32_t device_id;
@@ -39,25 +33,23 @@ void nds_nq_destroy(struct nds_device* device, struct nds_nq_set* set) {
 
 /* BAR 0 place of the notific block of a core or TOPSP (06 7.2). */
 static uint64_t notific_block(const struct nds_device* device, const struct nq_request* request) {
-  static const uint64_t v3_core[4] = {0x6001000, 0x6181000, 0x6401000, 0x6581000};
+  bool v2 = device->profile->architecture == NEURON_ARCH_V2;
   uint32_t id = request->device_id;
 
-  if (device->profile->architecture == NEURON_ARCH_V2) {
-    if (request->device_type == NEURON_NQ_DEV_TOPSP) return 0x30E04000ull + id * 0x40000ull;
-    return id ? 0x30C35000 : 0x30535000;
-  }
   if (request->device_type == NEURON_NQ_DEV_TOPSP)
-    return 0x6A00000ull + (id % 8) * 0x40000ull + (id / 8) * 0x40000000ull;
-  return v3_core[id % 4] + (id / 4) * 0x40000000ull;
+    return v2 ? neuron_v2_bar0_topsp_notific(id) : neuron_v3_bar0_topsp_notific(id);
+  return v2 ? neuron_v2_bar0_core_notific(id) : neuron_v3_bar0_core_notific(id);
 }
 
 /* Queues of different types with one engine index share registers, as on the real device. */
 static int program(struct nds_device* device, const struct nq_request* request,
                    const struct nds_chunk* chunk) {
-  uint64_t block = notific_block(device, request) + (request->engine & 0xFF) * NOTIFIC_STRIDE;
+  uint64_t block =
+      notific_block(device, request) + (request->engine & 0xFF) * NEURON_NOTIFIC_STRIDE;
   uint32_t words[3] = {(uint32_t)chunk->pa, (uint32_t)(chunk->pa >> 32), request->bytes};
 
-  return nds_os_space_write(device->bar0_space, block + NOTIFIC_BASE_LO, words, sizeof words);
+  return nds_os_space_write(device->bar0_space, block + NEURON_NOTIFIC_BASE_LO, words,
+                            sizeof words);
 }
 
 /* The set a request names: 0, -ENOSYS or -EINVAL, in the driver's order with the size between. */

@@ -13,6 +13,13 @@ extern "C" {
 void* nds_user_space_address(struct nds_space* space, uint64_t offset);
 
 /*
+ * Address in this process of byte `offset` of a core's memory (nds_device_core_space), which is one
+ * contiguous sparse mapping: zero until touched, valid while the device lives. NULL if there is no
+ * such core or byte.
+ */
+uint8_t* nds_user_core_memory(struct nds_device* device, uint32_t core, uint64_t offset);
+
+/*
  * Whether mmaps of this thread have the right to map any device address, as root has on a node. No,
  * unless this says so.
  */

@@ -96,6 +96,13 @@ void* nds_user_space_address(struct nds_space* space, uint64_t offset) {
   return space->bytes + offset;
 }
 
+uint8_t* nds_user_core_memory(struct nds_device* device, uint32_t core, uint64_t offset) {
+  uint64_t bytes = 0;
+  struct nds_space* space = nds_device_core_space(device, core, &bytes);
+
+  return space && offset < bytes ? space->bytes + offset : NULL;
+}
+
 int nds_os_space_read(struct nds_space* space, uint64_t offset, void* to, size_t bytes) {
   memcpy(to, space->bytes + offset, bytes);
   return 0;

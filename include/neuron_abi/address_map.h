@@ -125,6 +125,26 @@ static inline uint64_t neuron_v3_bar0_topsp(uint32_t topsp) {
   return (topsp < 8u ? 0xF0000000ull : 0xF2800000ull) + (uint64_t)(topsp & 7u) * 0x400000ull;
 }
 
+/* Notific blocks (registers of notification queues), BAR0 view. */
+static inline uint64_t neuron_v2_bar0_core_notific(uint32_t core) {
+  return core ? 0x30C35000ull : 0x30535000ull;
+}
+
+static inline uint64_t neuron_v3_bar0_core_notific(uint32_t core) {
+  static const uint64_t of_die[4] = {0x6001000ull, 0x6181000ull, 0x6401000ull, 0x6581000ull};
+
+  return of_die[core % 4u] + (uint64_t)(core / 4u) * 0x40000000ull;
+}
+
+static inline uint64_t neuron_v2_bar0_topsp_notific(uint32_t topsp) {
+  return 0x30E04000ull + (uint64_t)topsp * 0x40000ull;
+}
+
+static inline uint64_t neuron_v3_bar0_topsp_notific(uint32_t topsp) {
+  return 0x6A00000ull + (uint64_t)(topsp % 8u) * 0x40000ull +
+         (uint64_t)(topsp / 8u) * 0x40000000ull;
+}
+
 /* Windows of V3 that only PROGRAM_ENGINE knows (pre-processing units). */
 #define NEURON_V3_PREPROC_SIZE 0x34C0000ull
 static inline uint64_t neuron_v3_preproc_base(uint32_t seng) {
