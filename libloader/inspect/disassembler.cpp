@@ -224,6 +224,11 @@ class Decoder {
           return add(field.name, fmt::format("0x{:x}<{}>", value, context_.locator.text(value)));
         }
         break;
+      case FieldKind::scalar:
+        if (record_[field.selector] == field.pointer_code) {
+          return add(field.name, "[" + address4(static_cast<std::uint32_t>(value)) + "]");
+        }
+        break;
       default:
         break;
     }
@@ -239,7 +244,7 @@ class Decoder {
                named(isa::dtype_name(value >> 4 & 0xF), value >> 4);
       case FieldKind::alu_op:
         return named(isa::alu_op_name(static_cast<std::uint32_t>(value)), value);
-      case FieldKind::float32:
+      case FieldKind::scalar:
         return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value)));
       case FieldKind::address4:
         return address4(static_cast<std::uint32_t>(value));

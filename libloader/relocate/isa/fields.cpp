@@ -2,82 +2,15 @@
 #include "isa/fields.hpp"
 
 #include <array>
+#include <vector>
+
+#include "neffld/compute_record.hpp"
 
 namespace neffld::isa {
 namespace {
 
 using K = FieldKind;
 
-constexpr Field load_weights[] = {{"src", 0x10, 16, K::pattern3},
-                                  {"dtype", 0x20, 1, K::dtype},
-                                  {"fp32_mode", 0x21, 1},
-                                  {"transpose", 0x22, 1},
-                                  {"perf_opt", 0x23, 1},
-                                  {"quant", 0x24, 2},
-                                  {"rows", 0x26, 1},
-                                  {"columns", 0x27, 1},
-                                  {"row_group", 0x2C, 1, K::hex},
-                                  {"column_group", 0x2D, 1, K::hex},
-                                  {"xbus", 0x2E, 1, K::hex}};
-constexpr Field matmul[] = {{"moving", 0x10, 16, K::pattern3},
-                            {"dtype", 0x20, 1, K::dtype},
-                            {"fp32_mode", 0x21, 1},
-                            {"transpose", 0x22, 1},
-                            {"perf_opt", 0x23, 1},
-                            {"quant", 0x24, 1},
-                            {"rows", 0x26, 1},
-                            {"columns", 0x27, 1},
-                            {"out_dtype", 0x28, 1, K::dtype},
-                            {"accumulate", 0x2B, 1, K::hex},
-                            {"row_group", 0x2C, 1, K::hex},
-                            {"column_group", 0x2D, 1, K::hex},
-                            {"xbus", 0x2E, 1, K::hex},
-                            {"zero_region", 0x2F, 1},
-                            {"dst", 0x30, 16, K::pattern3}};
-constexpr Field activate[] = {{"imm_src", 0x0C, 1},
-                              {"scale_src", 0x0D, 1},
-                              {"accumulator", 0x0E, 1},
-                              {"bias_src", 0x0F, 1},
-                              {"src", 0x10, 16, K::pattern3},
-                              {"in,bias dtype", 0x20, 1, K::dtype_pair},
-                              {"out_dtype", 0x21, 1, K::dtype},
-                              {"partitions", 0x22, 1},
-                              {"function", 0x23, 1},
-                              {"scale", 0x24, 4, K::float32},
-                              {"bias", 0x28, 4, K::hex},
-                              {"imm", 0x2C, 4, K::hex},
-                              {"dst", 0x30, 16, K::pattern3}};
-constexpr Field act_table_load[] = {{"set", 0x23, 1}};
-constexpr Field tensor_tensor[] = {
-    {"dtypes", 0x0C, 1, K::dtype_pair}, {"out_dtype", 0x0D, 1, K::dtype},
-    {"op", 0x0E, 1, K::alu_op},         {"partitions", 0x0F, 1},
-    {"src0", 0x10, 16, K::pattern3},    {"src1", 0x20, 16, K::pattern3},
-    {"dst", 0x30, 16, K::pattern3}};
-constexpr Field tensor_reduce[] = {{"src", 0x0C, 20, K::pattern4},
-                                   {"in_dtype", 0x20, 1, K::dtype},
-                                   {"out_dtype", 0x21, 1, K::dtype},
-                                   {"partitions", 0x22, 1},
-                                   {"negate", 0x23, 1},
-                                   {"op", 0x24, 1, K::alu_op},
-                                   {"axis", 0x25, 1},
-                                   {"mask", 0x26, 1, K::hex},
-                                   {"dst", 0x2C, 20, K::pattern4}};
-constexpr Field tensor_scalar[] = {
-    {"accumulator", 0x0C, 1},        {"src", 0x10, 16, K::pattern3},
-    {"in_dtype", 0x20, 1, K::dtype}, {"out_dtype", 0x21, 1, K::dtype},
-    {"partitions", 0x22, 1},         {"imm0_src", 0x23, 1},
-    {"op0", 0x24, 1, K::alu_op},     {"op1", 0x25, 1, K::alu_op},
-    {"reverse", 0x26, 1, K::hex},    {"imm1_src", 0x27, 1},
-    {"imm0", 0x28, 4, K::hex},       {"imm1", 0x2C, 4, K::hex},
-    {"dst", 0x30, 16, K::pattern3}};
-constexpr Field copy[] = {{"src", 0x0C, 20, K::pattern4},
-                          {"in_dtype", 0x20, 1, K::dtype},
-                          {"out_dtype", 0x21, 1, K::dtype},
-                          {"partitions", 0x22, 1},
-                          {"dst", 0x2C, 20, K::pattern4}};
-constexpr Field memset_fields[] = {{"elements", 0x1C, 4},      {"dtype", 0x20, 1, K::dtype},
-                                   {"partitions", 0x22, 1},    {"serial", 0x24, 1},
-                                   {"value", 0x28, 4, K::hex}, {"dst", 0x2C, 20, K::pattern4}};
 // A second wait and update follow the header's.
 constexpr Field event_semaphore[] = {{"wait2_mode", 0x20, 1},   {"wait2_index", 0x21, 1},
                                      {"update2_mode", 0x22, 1}, {"update2_index", 0x23, 1},
@@ -202,23 +135,7 @@ struct Entry {
   std::uint8_t opcode;
   std::span<const Field> fields;
 };
-constexpr Entry entries[] = {{0x01, load_weights},
-                             {0x02, matmul},
-                             {0x21, activate},
-                             {0x23, act_table_load},
-                             {0x41, tensor_tensor},
-                             {0x51, tensor_tensor},
-                             {0x42, tensor_reduce},
-                             {0x52, tensor_reduce},
-                             {0x43, tensor_scalar},
-                             {0x44, tensor_scalar},
-                             {0x53, tensor_scalar},
-                             {0x54, tensor_scalar},
-                             {0x46, copy},
-                             {0x47, copy},
-                             {0x48, copy},
-                             {0x49, memset_fields},
-                             {0x7A, load_pool_argument},
+constexpr Entry entries[] = {{0x7A, load_pool_argument},
                              {0xA0, event_semaphore},
                              {0xA5, write},
                              {0xA7, move},
@@ -255,10 +172,60 @@ constexpr auto table = [] {
   return by_opcode;
 }();
 
+K kind_of(compute::FieldKind kind) {
+  switch (kind) {
+    case compute::FieldKind::number:
+      return K::number;
+    case compute::FieldKind::hex:
+      return K::hex;
+    case compute::FieldKind::dtype:
+      return K::dtype;
+    case compute::FieldKind::dtype_pair:
+      return K::dtype_pair;
+    case compute::FieldKind::alu_op:
+      return K::alu_op;
+    case compute::FieldKind::scalar:
+      return K::scalar;
+    case compute::FieldKind::address4:
+      return K::address4;
+    case compute::FieldKind::pattern3:
+      return K::pattern3;
+    case compute::FieldKind::pattern4:
+      return K::pattern4;
+  }
+  return K::hex;
+}
+
+/// The fields of the description with this opcode, as Fields.
+std::vector<Field> compute_fields(std::uint8_t opcode) {
+  std::vector<Field> fields;
+  for (const compute::Field& field : compute::description_of(opcode)->fields) {
+    fields.push_back({field.name, field.offset, field.width, kind_of(field.kind), field.selector,
+                      field.pointer_code});
+  }
+  return fields;
+}
+
+/// The description that fits an opcode: its own, or that of the record it is the bit vector twin
+/// of (spec 05 A2). 0 = none.
+std::uint8_t compute_layout(std::uint8_t opcode) {
+  constexpr std::uint8_t first_twin = 0x51, last_twin = 0x54, distance = 0x10;
+  if (opcode >= first_twin && opcode <= last_twin) opcode -= distance;
+  return compute::is_compute(opcode) ? opcode : 0;
+}
+
 }  // namespace
 
 std::span<const Field> fields_of(std::uint8_t opcode) {
-  return table[opcode];
+  static const auto compute_table = [] {
+    std::array<std::vector<Field>, 256> by_opcode;
+    for (unsigned i = 0; i < by_opcode.size(); ++i) {
+      const std::uint8_t layout = compute_layout(static_cast<std::uint8_t>(i));
+      if (layout != 0) by_opcode[i] = compute_fields(layout);
+    }
+    return by_opcode;
+  }();
+  return compute_table[opcode].empty() ? table[opcode] : compute_table[opcode];
 }
 
 bool has_events(std::uint8_t opcode) {
@@ -267,27 +234,11 @@ bool has_events(std::uint8_t opcode) {
 }
 
 std::string_view dtype_name(std::uint32_t code) {
-  constexpr std::array<std::string_view, 17> names = {
-      "",    "u64",  "i8",    "u8",  "i16",   "u16",   "bf16",  "fp16", "i32",
-      "u32", "fp32", "fp32r", "i64", "fp8e3", "fp8e4", "fp8e5", "fp4"};
-  return code < names.size() ? names[code] : std::string_view();
+  return compute::dtype_name(code);
 }
 
 std::string_view alu_op_name(std::uint32_t code) {
-  switch (code) {
-    case 4:
-      return "add";
-    case 5:
-      return "sub";
-    case 6:
-      return "mult";
-    case 8:
-      return "max";
-    case 9:
-      return "min";
-    default:
-      return {};
-  }
+  return compute::alu_name(code);
 }
 
 }  // namespace neffld::isa
