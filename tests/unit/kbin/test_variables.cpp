@@ -221,7 +221,7 @@ TEST_CASE("a broken npy header is refused at its byte") {
   version_2[6] = 2;
   const std::vector<Npy> rows = {
       {"", 0, "cut off"},
-      {npy("").substr(0, 9), 0, "cut off, the member has 9 bytes"},
+      {npy("").substr(0, 9), 0, "cut off, there are 9 bytes"},
       {no_magic, 0, "NUMPY sg00/n.npy bad header 4e58 != 0x4e93"},
       {no_name, 1, "not \"NUMPY\""},
       {version_2, 6, "version 2 is not supported"},
