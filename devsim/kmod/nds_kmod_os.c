@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /* nds_os.h for a kernel, but for the spaces: memory, user memory, signals and logging. */
 #include <linux/capability.h>
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -77,6 +78,15 @@ size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes) {
 bool nds_os_yield(void) {
   cond_resched();
   return fatal_signal_pending(current);
+}
+
+uint64_t nds_os_now(void) {
+  return ktime_get_ns();
+}
+
+void nds_os_give_way(void) {
+  cond_resched();
+  cpu_relax();
 }
 
 bool nds_os_may_map_raw(void) {

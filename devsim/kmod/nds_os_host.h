@@ -28,6 +28,10 @@ static inline void nds_mutex_lock(nds_mutex_t* mutex) {
   if (mutex_lock_killable(mutex)) mutex_lock(mutex);
 }
 
+static inline bool nds_mutex_lock_unless_killed(nds_mutex_t* mutex) {
+  return !mutex_lock_killable(mutex);
+}
+
 static inline void nds_mutex_unlock(nds_mutex_t* mutex) {
   mutex_unlock(mutex);
 }

@@ -54,8 +54,17 @@ struct nds_counters {
   uint64_t live_device_bytes; /* rounded sizes of live allocations in HBM */
   uint64_t live_host_bytes;   /* the same in the device's host memory */
   uint64_t ioctls;
-  uint64_t unknown_ioctls;  /* answered -EINVAL because no command matched */
-  uint64_t skipped_compute; /* compute records that NDS_COMPUTE_SKIP stepped over */
+  uint64_t unknown_ioctls; /* answered -EINVAL because no command matched */
+};
+
+/* What executions did since the device was made. */
+struct nds_exec_counters {
+  uint64_t executions;       /* that reached their end */
+  uint64_t failures;         /* that an error ended */
+  uint64_t records;          /* executed, of all kinds */
+  uint64_t compute_records;  /* run by the host's compute */
+  uint64_t skipped_compute;  /* compute records that NDS_COMPUTE_SKIP stepped over */
+  uint64_t direct_transfers; /* that moved their data */
 };
 
 /* Where an mmap goes (spec 06 section 6). */
@@ -79,6 +88,7 @@ int nds_device_create(struct nds_machine* machine, const struct nds_config* conf
 /* Every file must have been released. */
 void nds_device_destroy(struct nds_device* device);
 void nds_device_counters(struct nds_device* device, struct nds_counters* out);
+void nds_device_exec_counters(struct nds_device* device, struct nds_exec_counters* out);
 
 /*
  * The text of a sysfs attribute of the device, by its path below the device's folder, for example
@@ -133,9 +143,42 @@ enum nds_compute_mode {
 /*
  * A device starts with NDS_COMPUTE_REFUSE. `compute` is copied; it may be NULL unless the mode is
  * NDS_COMPUTE_RUN, and must outlive the device or be replaced. Takes effect at the next request.
+ * Its functions are called from the thread whose doorbell runs the device and may use nothing of it
+ * but the cores' memory.
  */
 void nds_device_set_compute(struct nds_device* device, enum nds_compute_mode mode,
                             const struct nds_compute* compute);
+
+/*
+ * The order in which an execution goes on. Without a seed engines take turns, each until it has to
+ * wait, and transfers are over when they are started. With a seed a generator picks at random which
+ * engine runs how many records, which ring moves a descriptor pair and which engine's oldest direct
+ * transfer completes; equal seeds give equal orders. Programs must not see a difference.
+ */
+#define NDS_SCHEDULE_NO_FIFO 1u /* with a seed: rings lose their order, which programs do see */
+void nds_device_set_schedule(struct nds_device* device, uint64_t seed, uint32_t flags);
+
+/*
+ * Who watches executions; NULL members are not called. Times are nanoseconds of a monotonic clock.
+ * Calls come from the thread whose doorbell runs the device and must not use the device.
+ */
+#define NDS_OBSERVED_DIRECT ~0u /* dma_engine of a direct transfer; its queue is the engine */
+struct nds_observer {
+  void* context;
+  void (*record)(void* context, uint32_t core, uint32_t engine, uint32_t slot, uint32_t opcode,
+                 uint64_t begin_ns, uint64_t end_ns);
+  void (*transfer)(void* context, uint32_t core, uint32_t dma_engine, uint32_t queue,
+                   uint64_t bytes, uint64_t begin_ns, uint64_t end_ns);
+};
+/* Copied; NULL = nobody watches. */
+void nds_device_set_observer(struct nds_device* device, const struct nds_observer* observer);
+
+/*
+ * How long one doorbell may run the device, milliseconds, 0 = as long as it takes (the initial
+ * value). What has not ended then ends with NEURON_EXEC_ENDLESS. Whatever the limit, so does an
+ * engine after 100 million control records of the device without a compute record or a transfer.
+ */
+void nds_device_set_execution_limit(struct nds_device* device, uint32_t milliseconds);
 
 /*
  * The memory of a core: SBUF at offset 0, PSUM at NEURON_V2_TPB_UPPER or NEURON_V3_TPB_UPPER, the

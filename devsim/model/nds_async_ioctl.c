@@ -136,10 +136,10 @@ static long write_engine(struct nds_call* call, uint64_t pa, uint64_t user, uint
     result = nds_fault(call, nds_os_from_user(bounce, user + done, piece));
     if (!result && nds_is_silent(call->device, NDS_SILENT_DMA)) result = -EPERM;
     if (result) break;
-    nds_mutex_lock(&call->device->dma.lock);
+    nds_dma_lock(call->device);
     result = nds_bus_write(call->device, pa + done, bounce, piece);
     nds_dma_run(call->device);
-    nds_mutex_unlock(&call->device->dma.lock);
+    nds_dma_unlock(call->device);
     done += piece;
   }
   nds_os_free(bounce);

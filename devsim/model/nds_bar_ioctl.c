@@ -114,14 +114,14 @@ static long read_words(struct nds_call* call, const uint64_t* address, uint32_t 
   uint32_t index;
   long result = 0;
 
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   for (index = 0; !result && index < count; index++) {
     uint64_t offset = 0;
 
     result = bar_offset(device, run ? address[0] + 4ull * index : address[index], &offset);
     if (!result) result = read_register(device, offset, &data[index]);
   }
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
   return result;
 }
 
@@ -161,7 +161,7 @@ long nds_bar_write(struct nds_call* call) {
   if (!result)
     result =
         nds_fault(call, nds_os_from_user(data, argument.data_ptr, argument.count * sizeof data[0]));
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   for (index = 0; !result && index < argument.count; index++) {
     uint64_t offset = 0;
 
@@ -169,7 +169,7 @@ long nds_bar_write(struct nds_call* call) {
     if (!result && is_protected(call->device, offset)) result = -EINVAL;
     if (!result) result = write_register(call->device, offset, data[index]);
   }
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   return result;
 }
 
@@ -187,11 +187,11 @@ long nds_read_hw_counters(struct nds_call* call) {
       call, nds_os_from_user(address, argument.address_ptr, argument.count * sizeof address[0]));
   if (result) return result;
   if (nds_is_silent(call->device, NDS_SILENT_MAILBOX)) return -EPERM;
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   for (index = 0; !result && index < argument.count; index++)
     if (address[index] % 4 == 0 && address[index] < call->device->profile->bar0_bytes)
       result = read_register(call->device, address[index], &data[index]);
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   if (result) return result;
   return nds_put_at(call, argument.data_ptr, data, argument.count * sizeof data[0]);
 }

@@ -132,18 +132,28 @@ static bool find_host(struct nds_device* device, uint64_t pa, struct nds_target*
   return true;
 }
 
+/* Engines whose registers lie one behind the other. */
+struct engine_group {
+  uint32_t first;
+  uint32_t count;
+};
+
 /* Engines with a device address: all on V2, those of the cores on V3. */
 static bool find_engine(struct nds_device* device, uint64_t pa, struct nds_target* target) {
-  uint32_t count = is_v2(device) ? NEURON_V2_DMA_ENGINES : NEURON_V3_FIRST_COPY_ENGINE;
+  static const struct engine_group v2[4] = {{0, 16}, {16, 16}, {32, 1}, {33, 1}};
+  static const struct engine_group v3[4] = {{0, 32}, {32, 32}, {64, 32}, {96, 32}};
+  uint64_t stride = is_v2(device) ? NEURON_V2_DMA_STRIDE : NEURON_V3_DMA_STRIDE;
   uint32_t index;
 
-  for (index = 0; index < count; index++) {
-    uint64_t base = is_v2(device) ? neuron_v2_dma_engine(index) : neuron_v3_dma_engine(index);
+  for (index = 0; index < 4; index++) {
+    const struct engine_group* group = is_v2(device) ? &v2[index] : &v3[index];
+    uint64_t inside = pa - (is_v2(device) ? neuron_v2_dma_engine(group->first)
+                                          : neuron_v3_dma_engine(group->first));
 
-    if (pa < base || pa - base >= NEURON_DMA_ENGINE_SIZE) continue;
+    if (inside >= group->count * stride || inside % stride >= NEURON_DMA_ENGINE_SIZE) continue;
     target->kind = NDS_TARGET_DMA;
-    target->index = index;
-    target->offset = pa - base;
+    target->index = group->first + (uint32_t)(inside / stride);
+    target->offset = inside % stride;
     target->bytes = NEURON_DMA_ENGINE_SIZE - target->offset;
     return true;
   }
@@ -246,6 +256,14 @@ int nds_bus_copy(struct nds_device* device, uint64_t to, uint64_t from, uint64_t
     if (error) return error;
   }
   return 0;
+}
+
+bool nds_bus_is_foreign(struct nds_device* device, uint64_t pa) {
+  uint32_t index;
+
+  for (index = device->profile->cores; index < device->window_count; index++)
+    if (pa - device->windows[index].base < device->windows[index].bytes) return true;
+  return false;
 }
 
 bool nds_bus_is_programmable(struct nds_device* device, uint64_t pa, uint64_t bytes) {

@@ -52,6 +52,10 @@ int nds_bus_copy(struct nds_device* device, uint64_t to, uint64_t from, uint64_t
 int nds_bus_read(struct nds_device* device, uint64_t pa, void* to, size_t bytes);
 int nds_bus_write(struct nds_device* device, uint64_t pa, const void* from, size_t bytes);
 
+/* True if `pa` lies in a window of a TOPSP or a pre-processing unit, which the model does not run.
+ */
+bool nds_bus_is_foreign(struct nds_device* device, uint64_t pa);
+
 /* True if [pa, pa + bytes) is one that PROGRAM_ENGINE accepts (spec 06 section 7.3). */
 bool nds_bus_is_programmable(struct nds_device* device, uint64_t pa, uint64_t bytes);
 
@@ -61,6 +65,10 @@ bool nds_bus_is_programmable(struct nds_device* device, uint64_t pa, uint64_t by
  */
 uint32_t nds_events_read(struct nds_device* device, uint32_t core, uint64_t offset);
 void nds_events_write(struct nds_device* device, uint32_t core, uint64_t offset, uint32_t value);
+/* A number that changes whenever an event or semaphore of the core is written. */
+uint64_t nds_events_version(const struct nds_device* device, uint32_t core);
+/* An execution begins: semaphores 3 to 239 and all events go back to 0 (decision 22). */
+void nds_events_begin(struct nds_device* device, uint32_t core);
 /* Clears all events and semaphores of a core. */
 void nds_events_clear(struct nds_device* device, uint32_t core);
 

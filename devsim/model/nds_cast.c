@@ -6,19 +6,6 @@
  */
 #include "nds_internal.h"
 
-/* Instruction dtype codes (spec 05 A1). */
-enum dtype {
-  DTYPE_I8 = 2,
-  DTYPE_U8 = 3,
-  DTYPE_I16 = 4,
-  DTYPE_U16 = 5,
-  DTYPE_BF16 = 6,
-  DTYPE_FP16 = 7,
-  DTYPE_I32 = 8,
-  DTYPE_U32 = 9,
-  DTYPE_FP32 = 10,
-};
-
 #define FP32_INFINITY 0x7F800000u
 #define FP32_QUIET 0x00400000u
 #define FP32_ABS 0x7FFFFFFFu
@@ -26,17 +13,17 @@ enum dtype {
 /* Bytes of an element, 0 for a type that cannot be cast. */
 static uint32_t element_bytes(uint32_t dtype) {
   switch (dtype) {
-    case DTYPE_I8:
-    case DTYPE_U8:
+    case NEURON_DTYPE_I8:
+    case NEURON_DTYPE_U8:
       return 1;
-    case DTYPE_I16:
-    case DTYPE_U16:
-    case DTYPE_BF16:
-    case DTYPE_FP16:
+    case NEURON_DTYPE_I16:
+    case NEURON_DTYPE_U16:
+    case NEURON_DTYPE_BF16:
+    case NEURON_DTYPE_FP16:
       return 2;
-    case DTYPE_I32:
-    case DTYPE_U32:
-    case DTYPE_FP32:
+    case NEURON_DTYPE_I32:
+    case NEURON_DTYPE_U32:
+    case NEURON_DTYPE_FP32:
       return 4;
     default:
       return 0;
@@ -100,20 +87,20 @@ static uint32_t to_fp32(uint32_t raw, uint32_t dtype) {
   int32_t number;
 
   switch (dtype) {
-    case DTYPE_I8:
+    case NEURON_DTYPE_I8:
       number = (int8_t)raw;
       break;
-    case DTYPE_I16:
+    case NEURON_DTYPE_I16:
       number = (int16_t)raw;
       break;
-    case DTYPE_I32:
+    case NEURON_DTYPE_I32:
       number = (int32_t)raw;
       break;
-    case DTYPE_BF16:
+    case NEURON_DTYPE_BF16:
       return raw << 16;
-    case DTYPE_FP16:
+    case NEURON_DTYPE_FP16:
       return fp32_from_fp16(raw);
-    case DTYPE_FP32:
+    case NEURON_DTYPE_FP32:
       return raw;
     default:
       return fp32_from_integer(raw, false);
@@ -126,12 +113,12 @@ static uint32_t convert(uint32_t raw, uint32_t from, uint32_t to) {
 
   if (from == to) return raw;
   value = to_fp32(raw, from);
-  if (to == DTYPE_FP16) return fp16_from_fp32(value);
-  return to == DTYPE_BF16 ? bf16_from_fp32(value) : value;
+  if (to == NEURON_DTYPE_FP16) return fp16_from_fp32(value);
+  return to == NEURON_DTYPE_BF16 ? bf16_from_fp32(value) : value;
 }
 
 static bool is_float(uint32_t dtype) {
-  return dtype == DTYPE_BF16 || dtype == DTYPE_FP16 || dtype == DTYPE_FP32;
+  return dtype == NEURON_DTYPE_BF16 || dtype == NEURON_DTYPE_FP16 || dtype == NEURON_DTYPE_FP32;
 }
 
 /* Both buffers are in memory. */
@@ -150,25 +137,24 @@ static void convert_all(const uint8_t* from, uint32_t from_type, uint8_t* to, ui
   }
 }
 
-int nds_cast(struct nds_device* device, uint32_t meta, uint64_t from, uint32_t from_bytes,
-             uint64_t to, uint32_t to_bytes) {
-  uint32_t from_type = meta >> NEURON_UDMA_CAST_SRC_SHIFT & NEURON_UDMA_CAST_DTYPE_MASK;
-  uint32_t to_type = meta >> NEURON_UDMA_CAST_DST_SHIFT & NEURON_UDMA_CAST_DTYPE_MASK;
-  uint32_t from_size = element_bytes(from_type);
-  uint32_t to_size = element_bytes(to_type);
-  uint8_t* buffer;
+bool nds_cast_fits(const struct nds_cast_side* from, const struct nds_cast_side* to) {
+  uint32_t from_size = element_bytes(from->dtype);
+  uint32_t to_size = element_bytes(to->dtype);
+
+  if (!from_size || !to_size || (from->dtype != to->dtype && !is_float(to->dtype))) return false;
+  return from->bytes % from_size == 0 && to->bytes % to_size == 0 &&
+         from->bytes / from_size == to->bytes / to_size;
+}
+
+int nds_cast(struct nds_device* device, const struct nds_cast_side* from,
+             const struct nds_cast_side* to) {
+  uint8_t* source = device->dma.scratch;
+  uint8_t* sink = source + NEURON_UDMA_MAX_DESC_BYTES;
   int error;
 
-  if (!from_size || !to_size || (from_type != to_type && !is_float(to_type))) return -EFAULT;
-  if (from_bytes % from_size || from_bytes / from_size != to_bytes / to_size || to_bytes % to_size)
-    return -EFAULT;
-  buffer = nds_os_alloc((size_t)from_bytes + to_bytes);
-  if (!buffer) return -ENOMEM;
-  error = nds_bus_read(device, from, buffer, from_bytes);
-  if (!error) {
-    convert_all(buffer, from_type, buffer + from_bytes, to_type, from_bytes / from_size);
-    error = nds_bus_write(device, to, buffer + from_bytes, to_bytes);
-  }
-  nds_os_free(buffer);
-  return error;
+  if (!nds_cast_fits(from, to)) return -EFAULT;
+  error = nds_bus_read(device, from->pa, source, from->bytes);
+  if (error) return error;
+  convert_all(source, from->dtype, sink, to->dtype, from->bytes / element_bytes(from->dtype));
+  return nds_bus_write(device, to->pa, sink, to->bytes);
 }

@@ -66,10 +66,12 @@ static void reset_core(struct nds_device* device, uint32_t core) {
   nds_nq_destroy(device, &device->cores[core].nq);
   for (index = core * topsps; index < (core + 1) * topsps; index++)
     nds_nq_destroy(device, &device->topsp_nq[index]);
+  nds_dma_lock(device);
+  nds_exec_reset_core(device, core);
   nds_events_clear(device, core);
-  nds_mutex_lock(&device->dma.lock);
+  nds_nq_reset_registers(device, core);
   nds_dma_reset_core(device, core);
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
 }
 
 static void reset_cores(struct nds_device* device, uint32_t map) {

@@ -29,6 +29,7 @@ struct nds_chunk_ref {
 /* The ring of each notification queue id of one core or TOPSP. */
 struct nds_nq_set {
   struct nds_chunk_ref ring[NDS_NQ_IDS];
+  uint8_t laps[NDS_NQ_IDS]; /* of the hardware's queues, by engine index; under the DMA lock */
 };
 
 struct nds_core_lock {
@@ -44,7 +45,8 @@ struct nds_core_lock {
 };
 
 struct nds_core {
-  uint32_t init_state; /* enum neuron_cinit_state */
+  uint64_t events_version;             /* an atomic word */
+  uint32_t init_state;                 /* enum neuron_cinit_state */
   bool async_busy[NEURON_ASYNC_2 + 1]; /* contexts of asynchronous copies */
   struct nds_core_lock lock;
   struct nds_nq_set nq;
@@ -67,6 +69,16 @@ void nds_cores_drop_process(struct nds_device* device, int32_t tgid);
 void nds_cores_destroy(struct nds_device* device);
 /* The last file was closed. */
 void nds_stores_clear(struct nds_device* device);
+struct neuron_notification;
+/*
+ * Appends a record to the hardware queue `index` of a core; its phase and time are filled in. A
+ * record that finds no room is dropped and remembered in the interrupt word; without a ring nothing
+ * happens. Needs the DMA lock.
+ */
+void nds_nq_post(struct nds_device* device, uint32_t core, uint32_t index,
+                 struct neuron_notification record);
+/* The registers of a core's queues go back to zero. Needs the DMA lock. */
+void nds_nq_reset_registers(struct nds_device* device, uint32_t core);
 /* Reset of a core or of its TOPSPs destroys their notification queues. */
 void nds_nq_destroy(struct nds_device* device, struct nds_nq_set* set);
 /* 0 or -ENOMEM: the chunks of the data stores, made by the driver at probe. */

@@ -131,13 +131,13 @@ static int find_ring(struct nds_device* device,
   int error = 0;
 
   if (!argument->count) return -EINVAL;
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   queue = nds_dma_queue(device, argument->eng_id, argument->qid);
   if (!queue)
     error = -EINVAL;
   else
     *out = argument->type == NEURON_QUEUE_TX ? queue->tx : queue->rx;
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
   if (error) return error;
   if (argument->start_index > out->length || argument->count > out->length - argument->start_index)
     return -EFBIG;

@@ -85,6 +85,8 @@ static void free_device(struct nds_device* device) {
   nds_bus_destroy(device);
   destroy_memory(device);
   nds_mutex_destroy(&device->events_lock);
+  nds_mutex_destroy(&device->dma.lock);
+  nds_mutex_destroy(&device->exec.run_lock);
   nds_mutex_destroy(&device->lock);
   nds_os_free(device);
 }
@@ -137,6 +139,8 @@ int nds_device_create(struct nds_machine* machine, const struct nds_config* conf
   adapt_profile(device, profile);
   device->profile = &device->own_profile;
   nds_mutex_init(&device->lock);
+  nds_mutex_init(&device->exec.run_lock);
+  nds_mutex_init(&device->dma.lock);
   nds_mutex_init(&device->events_lock);
   nds_cores_init(device);
   error = create_memory(device);
@@ -174,7 +178,10 @@ void nds_device_counters(struct nds_device* device, struct nds_counters* out) {
   *out = device->counters;
   out->live_handles = device->handles.live;
   nds_mutex_unlock(&device->lock);
-  nds_mutex_lock(&device->dma.lock);
-  out->skipped_compute = device->exec.skipped_compute;
-  nds_mutex_unlock(&device->dma.lock);
+}
+
+void nds_device_exec_counters(struct nds_device* device, struct nds_exec_counters* out) {
+  nds_dma_lock(device);
+  *out = device->exec.counters;
+  nds_dma_unlock(device);
 }

@@ -12,6 +12,32 @@
 #define COPY_RING_DESCS 8192u
 #define COPY_RING_BYTES (COPY_RING_DESCS * NEURON_UDMA_DESC_SIZE)
 
+void nds_dma_lock(struct nds_device* device) {
+  __atomic_add_fetch(&device->dma.waiters, 1, __ATOMIC_RELAXED);
+  nds_mutex_lock(&device->dma.lock);
+  __atomic_sub_fetch(&device->dma.waiters, 1, __ATOMIC_RELAXED);
+}
+
+void nds_dma_unlock(struct nds_device* device) {
+  nds_mutex_unlock(&device->dma.lock);
+}
+
+/* How often to look whether those who waited have the lock, before wanting it back. */
+#define GIVE_WAY_LOOKS 1000u
+
+static bool somebody_waits(const struct nds_device* device) {
+  return __atomic_load_n(&device->dma.waiters, __ATOMIC_RELAXED);
+}
+
+void nds_dma_give_way(struct nds_device* device) {
+  uint32_t look;
+
+  if (!somebody_waits(device)) return;
+  nds_mutex_unlock(&device->dma.lock);
+  for (look = 0; look < GIVE_WAY_LOOKS && somebody_waits(device); look++) nds_os_give_way();
+  nds_mutex_lock(&device->dma.lock);
+}
+
 static struct nds_queue* copy_queue(struct nds_device* device, uint32_t core) {
   uint32_t first = device->profile->first_copy_engine;
 
@@ -41,10 +67,10 @@ static void advance(struct nds_ring* ring, uint64_t descriptors) {
 void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t descriptors) {
   struct nds_queue* queue = copy_queue(device, nc_id);
 
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   advance(&queue->tx, descriptors);
   advance(&queue->rx, descriptors);
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
 }
 
 void nds_dma_reset_core(struct nds_device* device, uint32_t core) {
@@ -62,8 +88,8 @@ int nds_dma_init(struct nds_device* device) {
   uint32_t engine, core;
 
   device->dma.engines = nds_os_alloc(device->profile->dma_engines * sizeof *device->dma.engines);
-  if (!device->dma.engines) return -ENOMEM;
-  nds_mutex_init(&device->dma.lock);
+  device->dma.scratch = nds_os_alloc(NDS_CAST_BYTES);
+  if (!device->dma.engines || !device->dma.scratch) return -ENOMEM;
   for (engine = 0; engine < device->profile->dma_engines; engine++)
     device->dma.engines[engine].state = NEURON_DMA_ENG_IDLE;
   for (core = 0; core < device->profile->cores; core++) init_copy_queue(device, core);
@@ -71,9 +97,8 @@ int nds_dma_init(struct nds_device* device) {
 }
 
 void nds_dma_destroy(struct nds_device* device) {
-  if (!device->dma.engines) return;
   nds_os_free(device->dma.engines);
-  nds_mutex_destroy(&device->dma.lock);
+  nds_os_free(device->dma.scratch);
 }
 
 struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint32_t queue) {
@@ -105,7 +130,7 @@ static void park(struct nds_device* device, struct nds_ring* ring) {
 void nds_dma_drop_process(struct nds_device* device, int32_t tgid) {
   uint32_t engine, index;
 
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   for (engine = 0; engine < device->profile->dma_engines; engine++) {
     for (index = 0; index < NEURON_MAX_DMA_QUEUES; index++) {
       struct nds_queue* queue = &device->dma.engines[engine].queue[index];
@@ -118,7 +143,7 @@ void nds_dma_drop_process(struct nds_device* device, int32_t tgid) {
       park(device, &queue->rx);
     }
   }
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
 }
 
 bool nds_ring_chunk_lives(struct nds_device* device, const struct nds_ring* ring) {

@@ -7,6 +7,7 @@
 
 #include "nds_os.h"
 #include "neuron_abi/ioctl.h"
+#include "neuron_abi/udma.h"
 
 /* One ring of a queue. */
 struct nds_ring {
@@ -24,6 +25,7 @@ struct nds_ring {
   uint32_t tail;
   uint32_t pending;  /* descriptors a doorbell announced and that have not run */
   uint32_t progress; /* bytes of the descriptor at head that have moved */
+  uint32_t laps;     /* wraps of head since the last restart */
   uint32_t restarts; /* tells a descriptor that it has restarted its own ring */
 };
 
@@ -31,6 +33,10 @@ struct nds_queue {
   struct nds_ring tx;
   struct nds_ring rx;
   int32_t owner; /* process that initialised it, 0 = none */
+  /* Of the next 64 pairs those that have run out of turn, valid while the rings have `done_since`
+   * restarts together. */
+  uint64_t done;
+  uint32_t done_since;
 };
 
 struct nds_engine {
@@ -38,13 +44,30 @@ struct nds_engine {
   struct nds_queue queue[NEURON_MAX_DMA_QUEUES];
 };
 
+#define NDS_MAX_QUEUES (NEURON_MAX_DMA_ENGINES * NEURON_MAX_DMA_QUEUES)
+
+/* What a cast of one descriptor pair may need. */
+#define NDS_CAST_BYTES (2u * NEURON_UDMA_MAX_DESC_BYTES)
+
 struct nds_dma {
   nds_mutex_t lock;
+  uint32_t waiters;           /* threads that want the lock; an atomic word */
   struct nds_engine* engines; /* as many as the architecture has */
   bool rung;                  /* a doorbell made descriptors pending */
+  /* One bit for each queue that may have descriptors to run, numbered engine * 16 + queue. */
+  uint64_t waiting[(NDS_MAX_QUEUES + 63) / 64];
+  uint8_t* scratch; /* NDS_CAST_BYTES */
 };
 
 struct nds_device;
+
+/*
+ * The DMA lock. An execution holds it for long, and gives way between two steps to those who wait
+ * for it; what it uses may then have changed.
+ */
+void nds_dma_lock(struct nds_device* device);
+void nds_dma_unlock(struct nds_device* device);
+void nds_dma_give_way(struct nds_device* device);
 
 /* 0 or -ENOMEM */
 int nds_dma_init(struct nds_device* device);
@@ -64,22 +87,43 @@ void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t desc
 
 /* Below, all need the DMA lock. */
 
-/* Makes descriptors pending; nds_dma_run then runs everything that can run. */
-void nds_ring_add(struct nds_device* device, struct nds_ring* ring, uint32_t count);
+/* Makes descriptors of queue `index` pending; nds_dma_run then runs everything that can run. */
+void nds_ring_add(struct nds_device* device, uint32_t index, struct nds_ring* ring, uint32_t count);
 /* Head and tail to 0, as the reset bit of a queue does. */
 void nds_ring_restart(struct nds_ring* ring);
 void nds_dma_run(struct nds_device* device);
+/* The same as a part of an execution, which gives way and may be killed: then false. */
+bool nds_dma_run_in_execution(struct nds_device* device);
+/* The next queue at or behind `from` that may have descriptors to run: false if there is none. */
+bool nds_dma_next_waiting(const struct nds_device* device, uint32_t from, uint32_t* index);
+/* Runs one pair of a queue, or what the shorter side allows. False if it has nothing to run. */
+bool nds_dma_step(struct nds_device* device, uint32_t index, bool any_order, uint32_t pick);
+/*
+ * Runs pairs at the heads of a queue while both descriptors carry the phase of their lap, as the
+ * rings do that nobody rings (spec 04 section 12), until `enough`. At most two laps. 0 or what
+ * aborted the engine.
+ */
+int nds_dma_walk(struct nds_device* device, uint32_t index,
+                 bool (*enough)(struct nds_device* device, uint32_t core));
+/* An execution begins on a core, or ends in an error: restarts or empties the model's queues. */
+void nds_dma_restart_model_queues(struct nds_device* device, uint32_t core);
+void nds_dma_empty_model_queues(struct nds_device* device, uint32_t core);
 /* Register at a word-aligned offset of an existing engine. */
 void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
                             uint32_t value);
 uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset);
 /* True for ring bases and doorbells, which the host may not write (spec 06 section 4.2). */
 bool nds_dma_register_is_protected(uint32_t offset);
-/*
- * Runs one cast pair: `meta` names the element types. 0, -EFAULT (types, sizes or addresses do not
- * fit) or -ENOMEM.
- */
-int nds_cast(struct nds_device* device, uint32_t meta, uint64_t from, uint32_t from_bytes,
-             uint64_t to, uint32_t to_bytes);
+/* One side of a cast. */
+struct nds_cast_side {
+  uint64_t pa;
+  uint32_t bytes; /* at most 64 KiB */
+  uint32_t dtype; /* enum neuron_dtype */
+};
+/* True if the types can be converted and the sizes hold equally many elements. */
+bool nds_cast_fits(const struct nds_cast_side* from, const struct nds_cast_side* to);
+/* Converts. 0, -EFAULT (types, sizes or addresses do not fit) or -ENOMEM. */
+int nds_cast(struct nds_device* device, const struct nds_cast_side* from,
+             const struct nds_cast_side* to);
 
 #endif

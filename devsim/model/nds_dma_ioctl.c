@@ -110,9 +110,9 @@ static int queue_init(struct nds_call* call, const struct neuron_dma_queue_init*
   if (nds_dma_is_driver_queue(device, entry->eng_id, entry->qid) &&
       ((tx.present && !tx.host) || (rx.present && !rx.host)))
     return -EINVAL;
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   error = init_queue(device, entry, &tx, &rx, &completion, call->tgid);
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
   return error;
 }
 
@@ -159,13 +159,13 @@ long nds_dma_queue_get_state(struct nds_call* call) {
   long result = nds_get(call, &argument, sizeof argument);
 
   if (result) return result;
-  nds_mutex_lock(&device->dma.lock);
+  nds_dma_lock(device);
   queue = nds_dma_queue(device, argument.eng_id, argument.qid);
   if (queue) {
     describe(&queue->tx, &tx);
     describe(&queue->rx, &rx);
   }
-  nds_mutex_unlock(&device->dma.lock);
+  nds_dma_unlock(device);
   /* Out of range dereferences NULL in the real kernel (11 B.4). */
   if (!queue) return -EINVAL;
   result = nds_put_at(call, argument.tx_ptr, &tx, sizeof tx);

@@ -5,9 +5,12 @@
  */
 #include "nds_internal.h"
 
-/* The ring and register that an engine offset means; NULL if it is no queue register. */
+/*
+ * The ring and register that an engine offset means, and the number of the queue; NULL if it is no
+ * queue register.
+ */
 static struct nds_ring* ring_at(struct nds_device* device, uint32_t engine, uint32_t offset,
-                                uint32_t* reg) {
+                                uint32_t* reg, uint32_t* index) {
   bool rx = offset >= NEURON_UDMA_S2M_BLOCK;
   uint32_t inside = offset - (rx ? NEURON_UDMA_S2M_BLOCK : NEURON_UDMA_M2S_BLOCK);
   uint32_t slot = inside / NEURON_UDMA_QUEUE_STRIDE;
@@ -17,6 +20,7 @@ static struct nds_ring* ring_at(struct nds_device* device, uint32_t engine, uint
   queue = nds_dma_queue(device, engine, slot - 1);
   if (!queue) return NULL;
   *reg = inside % NEURON_UDMA_QUEUE_STRIDE;
+  *index = engine * NEURON_MAX_DMA_QUEUES + slot - 1;
   return rx ? &queue->rx : &queue->tx;
 }
 
@@ -37,8 +41,8 @@ static void remember(struct nds_device* device, uint32_t engine, uint32_t offset
     nds_os_log("DMA engine %u: no memory for its registers", engine);
 }
 
-static void write_queue(struct nds_device* device, struct nds_ring* ring, uint32_t reg,
-                        uint32_t value) {
+static void write_queue(struct nds_device* device, uint32_t index, struct nds_ring* ring,
+                        uint32_t reg, uint32_t value) {
   switch (reg) {
     case NEURON_UDMA_Q_BASE_LO:
       ring->base = (ring->base & 0xFFFFFFFF00000000ull) | (value & ~0x3Fu);
@@ -51,7 +55,7 @@ static void write_queue(struct nds_device* device, struct nds_ring* ring, uint32
       nds_ring_restart(ring);
       break;
     case NEURON_UDMA_Q_TAIL_INC:
-      nds_ring_add(device, ring, value & 0xFFFFFF);
+      nds_ring_add(device, index, ring, value & 0xFFFFFF);
       break;
     default:
       break;
@@ -60,8 +64,8 @@ static void write_queue(struct nds_device* device, struct nds_ring* ring, uint32
 
 void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
                             uint32_t value) {
-  uint32_t reg = 0;
-  struct nds_ring* ring = ring_at(device, engine, offset, &reg);
+  uint32_t reg = 0, index = 0;
+  struct nds_ring* ring = ring_at(device, engine, offset, &reg, &index);
 
   remember(device, engine, offset, value);
   if (!ring) return;
@@ -69,12 +73,12 @@ void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t
     if (value & NEURON_UDMA_Q_SW_CTRL_RESET) nds_ring_restart(ring);
     return;
   }
-  write_queue(device, ring, reg, value);
+  write_queue(device, index, ring, reg, value);
 }
 
 uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset) {
-  uint32_t reg = 0;
-  const struct nds_ring* ring = ring_at(device, engine, offset, &reg);
+  uint32_t reg = 0, index = 0;
+  const struct nds_ring* ring = ring_at(device, engine, offset, &reg, &index);
   uint32_t value = 0;
 
   if (ring) {

@@ -18,11 +18,11 @@ long nds_dma_eng_set_state(struct nds_call* call) {
   if (argument.eng_id >= NEURON_MAX_DMA_ENGINES) return -EINVAL;
   engine = engine_of(call->device, argument.eng_id);
   if (!engine) return 0;
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   if (argument.state == NEURON_DMA_SET_DISABLE) engine->state = NEURON_DMA_ENG_IDLE;
   if (argument.state == NEURON_DMA_SET_NORMAL) engine->state = NEURON_DMA_ENG_NORMAL;
   if (argument.state == NEURON_DMA_SET_ABORT) engine->state = NEURON_DMA_ENG_ABORT;
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   return 0;
 }
 
@@ -40,10 +40,10 @@ long nds_dma_eng_get_state(struct nds_call* call) {
   /* An absent engine dereferences NULL in the real kernel (11 B.4). */
   engine = engine_of(call->device, argument.eng_id);
   if (!engine) return -EINVAL;
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   state.tx_state = engine->state;
   state.rx_state = engine->state;
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   return nds_put_at(call, argument.state_ptr, &state, sizeof state);
 }
 
@@ -64,15 +64,17 @@ long nds_dma_queue_copy_start(struct nds_call* call) {
 
   if (result) return result;
   if (argument.eng_id >= NEURON_MAX_DMA_ENGINES) return -EINVAL;
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   queue = nds_dma_queue(call->device, argument.eng_id, argument.qid);
   result = check_start(queue, &argument);
   if (!result) {
-    nds_ring_add(call->device, &queue->rx, argument.rx_desc_count);
-    nds_ring_add(call->device, &queue->tx, argument.tx_desc_count);
+    uint32_t index = argument.eng_id * NEURON_MAX_DMA_QUEUES + argument.qid;
+
+    nds_ring_add(call->device, index, &queue->rx, argument.rx_desc_count);
+    nds_ring_add(call->device, index, &queue->tx, argument.tx_desc_count);
     nds_dma_run(call->device);
   }
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   return result;
 }
 
@@ -86,11 +88,11 @@ long nds_dma_ack_completed(struct nds_call* call) {
   long result = nds_get(call, &argument, sizeof argument);
 
   if (result) return result;
-  nds_mutex_lock(&call->device->dma.lock);
+  nds_dma_lock(call->device);
   queue = nds_dma_queue(call->device, argument.eng_id, argument.qid);
   if (!queue || (queue->rx.length & (queue->rx.length - 1)) ||
       (queue->tx.length & (queue->tx.length - 1)) || !queue->rx.length)
     result = -EINVAL;
-  nds_mutex_unlock(&call->device->dma.lock);
+  nds_dma_unlock(call->device);
   return result;
 }

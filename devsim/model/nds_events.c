@@ -23,6 +23,11 @@ static void store(struct nds_device* device, uint32_t core, uint64_t offset, uin
   if (nds_os_space_write(device->windows[core].space, place_of(device, offset), &value,
                          sizeof value))
     nds_os_log("core %u: no memory for its event unit", core);
+  __atomic_add_fetch(&device->cores[core].events_version, 1, __ATOMIC_RELEASE);
+}
+
+uint64_t nds_events_version(const struct nds_device* device, uint32_t core) {
+  return __atomic_load_n(&device->cores[core].events_version, __ATOMIC_ACQUIRE);
 }
 
 uint32_t nds_events_read(struct nds_device* device, uint32_t core, uint64_t offset) {
@@ -61,11 +66,25 @@ void nds_events_write(struct nds_device* device, uint32_t core, uint64_t offset,
   nds_mutex_unlock(&device->events_lock);
 }
 
+static void clear(struct nds_device* device, uint32_t core, uint64_t offset, uint64_t bytes) {
+  if (nds_os_space_fill(device->windows[core].space, place_of(device, offset), 0, bytes))
+    nds_os_log("core %u: no memory for its event unit", core);
+  __atomic_add_fetch(&device->cores[core].events_version, 1, __ATOMIC_RELEASE);
+}
+
 void nds_events_clear(struct nds_device* device, uint32_t core) {
   nds_mutex_lock(&device->events_lock);
-  if (nds_os_space_fill(device->windows[core].space, place_of(device, 0), 0,
-                        NEURON_EVENT_UNIT_SIZE))
-    nds_os_log("core %u: no memory for its event unit", core);
+  clear(device, core, 0, NEURON_EVENT_UNIT_SIZE);
+  nds_mutex_unlock(&device->events_lock);
+}
+
+void nds_events_begin(struct nds_device* device, uint32_t core) {
+  uint64_t first = NEURON_SEMAPHORE_FIRST_CLEARED * NEURON_EVENT_UNIT_ENTRY_SIZE;
+  uint64_t end = (NEURON_SEMAPHORE_LAST_CLEARED + 1) * NEURON_EVENT_UNIT_ENTRY_SIZE;
+
+  nds_mutex_lock(&device->events_lock);
+  clear(device, core, NEURON_EVENT_UNIT_EVENTS, NEURON_EVENT_COUNT * NEURON_EVENT_UNIT_ENTRY_SIZE);
+  clear(device, core, NEURON_EVENT_UNIT_SEM_READ + first, end - first);
   nds_mutex_unlock(&device->events_lock);
 }
 
@@ -90,8 +109,18 @@ static long semaphore_write(struct nds_call* call, uint64_t window) {
   return result;
 }
 
+/* Semaphore 0 is the doorbell of its core (spec 04 section 9). */
 long nds_semaphore_increment(struct nds_call* call) {
-  return semaphore_write(call, NEURON_EVENT_UNIT_SEM_INCREMENT);
+  struct neuron_semaphore argument;
+  uint64_t offset;
+  long result = nds_get(call, &argument, sizeof argument);
+
+  if (!result) result = semaphore_offset(call, &argument, NEURON_EVENT_UNIT_SEM_INCREMENT, &offset);
+  if (result) return result;
+  nds_events_write(call->device, argument.nc_id, offset, argument.value);
+  if (offset == NEURON_EVENT_UNIT_SEM_INCREMENT)
+    nds_exec_doorbell(call->device, argument.nc_id, argument.value, call->tgid);
+  return 0;
 }
 
 long nds_semaphore_decrement(struct nds_call* call) {

@@ -55,6 +55,7 @@ int nds_file_open(struct nds_device* device, int32_t tgid, uint32_t flags, struc
 /* The last descriptor of a process: its queues lose their rings before its memory goes. */
 static void end_process(struct nds_device* device, int32_t tgid) {
   nds_cores_drop_process(device, tgid);
+  nds_exec_drop_process(device, tgid);
   nds_dma_drop_process(device, tgid);
   nds_chunk_free_all(device, NDS_LIFE_CUR_PROCESS, tgid);
 }
@@ -83,6 +84,7 @@ void nds_file_release(struct nds_file* file) {
   if (!file->free_access) {
     nds_mutex_lock(&device->lock);
     if (!--device->open_files) {
+      nds_exec_drop_process(device, 0);
       nds_stores_clear(device);
       nds_chunk_free_all(device, NDS_LIFE_ALL_PROCESS, 0);
       nds_chunk_forget_free(device);

@@ -23,6 +23,7 @@
 #include "nds_pool.h"
 #include "neuron_abi/address_map.h"
 #include "neuron_abi/execution.h"
+#include "neuron_abi/instruction.h"
 #include "neuron_abi/ioctl.h"
 #include "neuron_abi/udma.h"
 

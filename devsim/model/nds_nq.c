@@ -41,15 +41,27 @@ static uint64_t notific_block(const struct nds_device* device, const struct nq_r
   return v2 ? neuron_v2_bar0_core_notific(id) : neuron_v3_bar0_core_notific(id);
 }
 
-/* Queues of different types with one engine index share registers, as on the real device. */
+/*
+ * Queues of different types with one engine index share registers, as on the real device. A new
+ * ring is empty: no record of it carries the phase of the first lap.
+ */
 static int program(struct nds_device* device, const struct nq_request* request,
-                   const struct nds_chunk* chunk) {
-  uint64_t block =
-      notific_block(device, request) + (request->engine & 0xFF) * NEURON_NOTIFIC_STRIDE;
-  uint32_t words[3] = {(uint32_t)chunk->pa, (uint32_t)(chunk->pa >> 32), request->bytes};
+                   const struct nds_chunk* chunk, struct nds_nq_set* set) {
+  uint32_t index = request->engine & 0xFF;
+  uint64_t registers = notific_block(device, request) + index * NEURON_NOTIFIC_STRIDE;
+  /* Base, size, head and tail. */
+  uint32_t words[5] = {(uint32_t)chunk->pa, (uint32_t)(chunk->pa >> 32), request->bytes};
+  uint64_t offset;
+  struct nds_space* space = nds_chunk_space(device, chunk, &offset);
+  int error = nds_os_space_fill(space, offset, 0, chunk->bytes);
 
-  return nds_os_space_write(device->bar0_space, block + NEURON_NOTIFIC_BASE_LO, words,
-                            sizeof words);
+  if (error) return error;
+  nds_dma_lock(device);
+  set->laps[index % NDS_NQ_IDS] = 0;
+  error = nds_os_space_write(device->bar0_space, registers + NEURON_NOTIFIC_BASE_LO, words,
+                             sizeof words);
+  nds_dma_unlock(device);
+  return error;
 }
 
 /* The set a request names: 0, -ENOSYS or -EINVAL, in the driver's order with the size between. */
@@ -102,7 +114,7 @@ static int init(struct nds_device* device, const struct nq_request* request, int
     if (old) nds_chunk_free(device, old);
     set->ring[id].pa = chunk->pa;
     set->ring[id].sequence = chunk->sequence;
-    error = program(device, request, chunk);
+    error = program(device, request, chunk, set);
   }
   if (!error && request->with_handle && !chunk->handle)
     error = nds_handle_mint(&device->handles, chunk);

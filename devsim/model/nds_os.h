@@ -6,7 +6,8 @@
  * include path (devsim/user for the in-process device, devsim/kmod for the kernel module), which
  * defines
  *
- *   nds_mutex_t and nds_mutex_init / _destroy / _lock / _unlock
+ *   nds_mutex_t and nds_mutex_init / _destroy / _lock / _unlock, and nds_mutex_lock_unless_killed:
+ *   false if the calling process was killed while it waited
  *
  * and brings in the errno names and the string functions, and implements the functions below.
  */
@@ -63,6 +64,12 @@ int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user
  * killed, so that nobody waits for the result; such work then stops where it can.
  */
 bool nds_os_yield(void);
+
+/* Nanoseconds of a clock that never goes back. */
+uint64_t nds_os_now(void);
+
+/* Lets a thread run that waits for a lock which the caller has just released. */
+void nds_os_give_way(void);
 
 /* Whether the calling process may map any device address (CAP_SYS_RAWIO, spec 06 section 6). */
 bool nds_os_may_map_raw(void);

@@ -23,6 +23,11 @@ static inline void nds_mutex_lock(nds_mutex_t* mutex) {
   (void)pthread_mutex_lock(mutex);
 }
 
+static inline bool nds_mutex_lock_unless_killed(nds_mutex_t* mutex) {
+  nds_mutex_lock(mutex);
+  return true;
+}
+
 static inline void nds_mutex_unlock(nds_mutex_t* mutex) {
   (void)pthread_mutex_unlock(mutex);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /* nds_os.h for a process: allocation, logging and spaces. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "nds_os.h"
 #include "nds_user.h"
@@ -52,6 +54,17 @@ bool nds_os_may_map_raw(void) {
 /* The scheduler needs no help, and a killed process runs none of this. */
 bool nds_os_yield(void) {
   return false;
+}
+
+uint64_t nds_os_now(void) {
+  struct timespec now;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void nds_os_give_way(void) {
+  (void)sched_yield();
 }
 
 void nds_os_log(const char* format, ...) {
