@@ -202,6 +202,10 @@ struct RecordError {
 /// left to the execution.
 tl::expected<Record, RecordError> decode(Bytes record, Arch arch);
 
+/// Why the execution of `record` was refused at byte `field`: decode()'s sentence, or that of a
+/// check which depends on the records before (weights and functions that are loaded).
+std::string refusal_text(Bytes record, Arch arch, std::uint8_t field);
+
 /// Whether `opcode` is executed by the compute side of a core: what decode may accept.
 inline bool is_compute(std::uint8_t opcode) {
   return description_of(opcode) != nullptr;
