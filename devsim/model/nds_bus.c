@@ -127,8 +127,8 @@ static bool find_hbm(struct nds_device* device, uint64_t pa, struct nds_target* 
 static bool find_host(struct nds_device* device, uint64_t pa, struct nds_target* target) {
   uint64_t bus = pa - device->profile->host_base;
 
-  if (pa < device->profile->host_base || bus >= NDS_HOST_END) return false;
-  *target = memory_target(device->host_space, bus, NDS_HOST_END);
+  if (pa < device->profile->host_base || bus >= device->config.host_bytes) return false;
+  *target = memory_target(device->host_space, bus, device->config.host_bytes);
   return true;
 }
 

@@ -55,7 +55,7 @@ static int create_memory(struct nds_device* device) {
   uint32_t index;
   int error;
 
-  device->host_space = nds_os_space_create(NDS_HOST_END);
+  device->host_space = nds_os_space_create(device->config.host_bytes);
   if (!device->host_space) return -ENOMEM;
   error = nds_pool_init(&device->host_pool, HOST_FIRST, NDS_HOST_END - HOST_FIRST);
   for (index = 0; !error && index < device->profile->hbm_count; index++)
@@ -99,6 +99,7 @@ static bool config_is_valid(const struct nds_config* config, const struct nds_pr
       (config->pci_device_id != NDS_PCI_INF2 || config->architecture != NEURON_ARCH_V2))
     return false;
   if (config->cores > profile->cores) return false;
+  if (config->host_bytes && config->host_bytes < NDS_HOST_END) return false;
   if (!bytes) return true;
   return bytes % NEURON_PAGE_SIZE == 0 && bytes > NEURON_HBM_CARVEOUT_SIZE &&
          bytes <= profile->hbm_bytes;
@@ -123,6 +124,7 @@ static void adapt_profile(struct nds_device* device, const struct nds_profile* p
   device->own_profile = *profile;
   if (device->config.cores) device->own_profile.cores = device->config.cores;
   if (!device->config.hbm_bytes) device->config.hbm_bytes = profile->hbm_bytes;
+  if (!device->config.host_bytes) device->config.host_bytes = NDS_HOST_END;
 }
 
 int nds_device_create(struct nds_machine* machine, const struct nds_config* config,

@@ -73,7 +73,7 @@ void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t desc
   nds_dma_unlock(device);
 }
 
-void nds_dma_reset_core(struct nds_device* device, uint32_t core) {
+void nds_dma_clear_core(struct nds_device* device, uint32_t core) {
   uint32_t first = core * NEURON_DMA_ENGINES_PER_CORE;
   uint32_t engine;
 
@@ -81,7 +81,25 @@ void nds_dma_reset_core(struct nds_device* device, uint32_t core) {
     memset(&device->dma.engines[engine], 0, sizeof device->dma.engines[engine]);
     device->dma.engines[engine].state = NEURON_DMA_ENG_IDLE;
   }
+  memset(copy_queue(device, core), 0, sizeof(struct nds_queue));
+}
+
+void nds_dma_reset_core(struct nds_device* device, uint32_t core) {
+  nds_dma_clear_core(device, core);
   init_copy_queue(device, core);
+}
+
+void nds_dma_drop_work(struct nds_device* device) {
+  uint32_t engine, index;
+
+  for (engine = 0; engine < device->profile->dma_engines; engine++) {
+    for (index = 0; index < NEURON_MAX_DMA_QUEUES; index++) {
+      struct nds_queue* queue = &device->dma.engines[engine].queue[index];
+
+      nds_ring_skip(&queue->tx);
+      nds_ring_skip(&queue->rx);
+    }
+  }
 }
 
 int nds_dma_init(struct nds_device* device) {

@@ -80,8 +80,12 @@ bool nds_dma_is_driver_queue(const struct nds_device* device, uint32_t engine, u
 bool nds_ring_chunk_lives(struct nds_device* device, const struct nds_ring* ring);
 /* The queue, or NULL if the engine or queue does not exist. Needs the DMA lock. */
 struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint32_t queue);
-/* Engines of a core come up: queues without rings, engines idle. Needs the DMA lock. */
+/* Engines of a core and its copy queue: no rings, engines idle. Needs the DMA lock. */
+void nds_dma_clear_core(struct nds_device* device, uint32_t core);
+/* The same, and the driver has its copy queue up again. Needs the DMA lock. */
 void nds_dma_reset_core(struct nds_device* device, uint32_t core);
+/* Forgets the descriptors that wait: they never run. Needs the DMA lock. */
+void nds_dma_drop_work(struct nds_device* device);
 /* Accounts for `descriptors` that the driver's own copy of a chunk of core `nc_id` would use. */
 void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t descriptors);
 
@@ -91,6 +95,8 @@ void nds_dma_count_copy(struct nds_device* device, uint32_t nc_id, uint64_t desc
 void nds_ring_add(struct nds_device* device, uint32_t index, struct nds_ring* ring, uint32_t count);
 /* Head and tail to 0, as the reset bit of a queue does. */
 void nds_ring_restart(struct nds_ring* ring);
+/* Goes on behind the pending descriptors without running them. */
+void nds_ring_skip(struct nds_ring* ring);
 void nds_dma_run(struct nds_device* device);
 /* The same as a part of an execution, which gives way and may be killed: then false. */
 bool nds_dma_run_in_execution(struct nds_device* device);

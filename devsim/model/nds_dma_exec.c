@@ -372,3 +372,11 @@ void nds_dma_empty_model_queues(struct nds_device* device, uint32_t core) {
     }
   }
 }
+
+void nds_ring_skip(struct nds_ring* ring) {
+  if (ring->length) ring->laps += (uint32_t)(((uint64_t)ring->head + ring->pending) / ring->length);
+  ring->head = ring->tail;
+  ring->pending = 0;
+  ring->progress = 0;
+  ring->restarts++;
+}

@@ -62,12 +62,33 @@ static void write_queue(struct nds_device* device, uint32_t index, struct nds_ri
   }
 }
 
+/* True for a register that the M2S and the S2M block both have, at `inside`. */
+static bool is_block_register(uint32_t offset, uint32_t inside) {
+  return offset == NEURON_UDMA_M2S_BLOCK + inside || offset == NEURON_UDMA_S2M_BLOCK + inside;
+}
+
+/* Both halves of an engine share one state. Several requests at once: the strongest wins. */
+static void change_state(struct nds_device* device, uint32_t engine, uint32_t value) {
+  uint32_t* state = &device->dma.engines[engine].state;
+
+  if (value & NEURON_UDMA_CHANGE_NORMAL) *state = NEURON_DMA_ENG_NORMAL;
+  if (value & NEURON_UDMA_CHANGE_DISABLE) *state = NEURON_DMA_ENG_IDLE;
+  if (value & NEURON_UDMA_CHANGE_ABORT) *state = NEURON_DMA_ENG_ABORT;
+}
+
+/* Every unit of the engine has a nibble for its state. */
+static uint32_t state_word(const struct nds_engine* engine) {
+  if (engine->state == NEURON_DMA_ENG_ABORT) return NEURON_UDMA_STATE_ABORT * 0x1111u;
+  return engine->state == NEURON_DMA_ENG_NORMAL ? NEURON_UDMA_STATE_NORMAL * 0x1111u : 0;
+}
+
 void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
                             uint32_t value) {
   uint32_t reg = 0, index = 0;
   struct nds_ring* ring = ring_at(device, engine, offset, &reg, &index);
 
   remember(device, engine, offset, value);
+  if (is_block_register(offset, NEURON_UDMA_ENGINE_CHANGE)) change_state(device, engine, value);
   if (!ring) return;
   if (is_reset_register(offset, reg)) {
     if (value & NEURON_UDMA_Q_SW_CTRL_RESET) nds_ring_restart(ring);
@@ -81,6 +102,8 @@ uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint3
   const struct nds_ring* ring = ring_at(device, engine, offset, &reg, &index);
   uint32_t value = 0;
 
+  if (is_block_register(offset, NEURON_UDMA_ENGINE_STATE))
+    return state_word(&device->dma.engines[engine]);
   if (ring) {
     switch (reg) {
       case NEURON_UDMA_Q_BASE_LO:

@@ -147,6 +147,15 @@ void nds_marks_drop(struct nds_machine* machine, int32_t tgid);
 /* nds_bar_ioctl.c: the opaque address of the register BAR */
 uint64_t nds_bar0_address(const struct nds_device* device);
 
+/* nds_bar.c: registers at word-aligned offsets inside the register BAR */
+uint64_t nds_bar_misc_ram(const struct nds_device* device);
+/* The engine whose registers hold an offset, which becomes one of the engine's, or the number of
+ * engines. */
+uint32_t nds_bar_engine(const struct nds_device* device, uint64_t offset, uint32_t* reg);
+/* 0, -EFAULT or -ENOMEM. Both need the DMA lock. */
+int nds_bar_read_register(struct nds_device* device, uint64_t offset, uint32_t* value);
+int nds_bar_write_register(struct nds_device* device, uint64_t offset, uint32_t value);
+
 /* nds_bus.c */
 uint64_t nds_tpb_base(const struct nds_device* device, uint32_t core);
 /* Offset of the event unit in a core's aperture. */

@@ -71,6 +71,11 @@ NEURON_ABI_FIELD(struct neuron_udma_rx_desc, buf1_ptr, 8);
 #define NEURON_UDMA_QUEUE_STRIDE 0x1000u
 #define NEURON_UDMA_ENGINE_STATE 0x200u  /* in the M2S and the S2M block */
 #define NEURON_UDMA_ENGINE_CHANGE 0x204u /* in the M2S and the S2M block */
+#define NEURON_UDMA_STATE_NORMAL 0x1u    /* in every nibble of the state; idle = 0 */
+#define NEURON_UDMA_STATE_ABORT 0x2u
+#define NEURON_UDMA_CHANGE_NORMAL 0x1u
+#define NEURON_UDMA_CHANGE_DISABLE 0x2u
+#define NEURON_UDMA_CHANGE_ABORT 0x4u
 
 /* Registers of a queue, both directions. */
 #define NEURON_UDMA_Q_CFG 0x20u
