@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "caller_memory.hpp"
 #include "command_table.hpp"
@@ -66,7 +67,7 @@ class Gate final : public ForwardingFile {
 
   int ioctl(std::uint32_t command, void* argument) noexcept override {
     const std::lock_guard lock(mutex_);
-    refusal_.clear();
+    refusals_.erase(std::this_thread::get_id());
     command_ = command;
     try {
       return checked_call(reinterpret_cast<std::uintptr_t>(argument));
@@ -91,13 +92,14 @@ class Gate final : public ForwardingFile {
 
   std::string refusal() const override {
     const std::lock_guard lock(mutex_);
-    return refusal_;
+    const auto found = refusals_.find(std::this_thread::get_id());
+    return found == refusals_.end() ? std::string() : found->second;
   }
 
  private:
   int refuse(int error, std::string why) {
-    refusal_ = fmt::format("{} is refused on {}: {} (decision 24)", command_name(command_),
-                           traits().name, why);
+    refusals_[std::this_thread::get_id()] = fmt::format("{} is refused on {}: {} (decision 24)",
+                                                        command_name(command_), traits().name, why);
     return error;
   }
 
@@ -350,7 +352,7 @@ class Gate final : public ForwardingFile {
   std::uint32_t index_;  ///< of the device on its host
   pid_t process_;
   mutable std::mutex mutex_;
-  std::string refusal_;
+  std::map<std::thread::id, std::string> refusals_;  ///< of each thread's last call
   Chunks chunks_;
   std::uint64_t marked_ = 0;  ///< cores
   std::uint32_t command_ = 0;

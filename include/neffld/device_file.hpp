@@ -36,7 +36,7 @@ class DeviceFile {
 
   virtual const DeviceTraits& traits() const noexcept = 0;
 
-  /// Why the back end itself refused the last failed call; empty if the device answered it.
+  /// Why the back end itself refused this thread's last call; empty if the device answered it.
   /// Messages quote it, so that a refusal of ours never looks like an answer of the driver.
   virtual std::string refusal() const { return {}; }
 };

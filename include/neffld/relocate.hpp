@@ -122,6 +122,8 @@ class Ledger {
   std::uint64_t count_of(std::uint32_t kbin, RelocForm form) const;
 
   void set_ip_map(std::uint32_t kbin, Engine engine, IpMap map);
+  /// Adds the counts and IP maps of another ledger.
+  void take(Ledger&& other);
   /// The IP map of one engine's stream; null before relocate().
   const IpMap* ip_map(std::uint32_t kbin, Engine engine) const;
 
@@ -157,6 +159,12 @@ using SectionSink = std::function<Result<void>(const SectionContent&)>;
 /// Errors: NRT_INVALID with the record named.
 Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
                       Ledger& ledger, const SectionSink& sink);
+
+/// The part of relocate() that belongs to one kbin. Parts of different kbins may run at the same
+/// time, each with a ledger of its own (Ledger::take).
+Result<void> relocate_kbin(std::span<const Kbin> kbins, const Plan& plan,
+                           const Addresses& addresses, Ledger& ledger, const SectionSink& sink,
+                           std::uint32_t kbin_index);
 
 /// The rings of template queue sets once inputs and outputs have addresses, at the requests added
 /// by plan_bound_rings.

@@ -56,9 +56,9 @@ struct ParsedModel {
   /// A copy of the file if its payload is not compressed, else null.
   std::shared_ptr<const std::vector<std::uint8_t>> file;
   std::shared_ptr<const Container> container;  ///< from Stage::parse on
-  Manifest manifest;                     ///< from Stage::graph on
-  std::vector<Kbin> kbins;               ///< from Stage::build on
-  bool foreign_arch = false;             ///< allow_legacy let a file for another architecture in
+  Manifest manifest;                           ///< from Stage::graph on
+  std::vector<Kbin> kbins;                     ///< from Stage::build on
+  bool foreign_arch = false;  ///< allow_legacy let a file for another architecture in
   std::vector<StageTime> times;
 };
 
@@ -88,7 +88,10 @@ struct LoadOptions {
   std::uint32_t io_ring_sets = default_io_ring_sets;
   /// Stage::stage allocates but fills nothing and programs no queue; Stage::relocate does it all.
   Stage until = Stage::relocate;
-  ProgressSink progress;
+  /// Builds the subgraphs one after the other, so that the same calls come in the same order each
+  /// time. Else each has a thread of its own; addresses are the same either way.
+  bool one_thread = false;
+  ProgressSink progress;  ///< called by one thread at a time
 };
 
 /// One live allocation as reports show it.
@@ -132,11 +135,12 @@ class Session {
   /// Statuses: NRT_RESOURCE out of memory, queues or descriptors; NRT_INVALID what cannot run.
   Result<LoadedModel*> load(ParsedModel model, const LoadOptions& options = {});
 
-  /// Gives inputs and outputs device addresses: resolves the template rings into a set of their own,
-  /// fills tables and pointer cells, and points the queues of cores that are free or the model's own
-  /// at the new rings. Every name of the model must be present. May be repeated: the last binding is
-  /// in force, and the rings of earlier ones are kept (LoadOptions::io_ring_sets) and found again by
-  /// the array of addresses (spec 04 section 8.3). On failure the binding before stays in force.
+  /// Gives inputs and outputs device addresses: resolves the template rings into a set of their
+  /// own, fills tables and pointer cells, and points the queues of cores that are free or the
+  /// model's own at the new rings. Every name of the model must be present. May be repeated: the
+  /// last binding is in force, and the rings of earlier ones are kept (LoadOptions::io_ring_sets)
+  /// and found again by the array of addresses (spec 04 section 8.3). On failure the binding before
+  /// stays in force.
   Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
 
   /// Reads every section back and compares it with a relocation at the actual addresses. Error:

@@ -100,6 +100,8 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
   load.scratchpad = plan.scratchpad;
   load.max_ring_bytes = plan.max_ring_bytes;
   load.until = until;
+  // What is printed or kept for comparison should be the same each time.
+  load.one_thread = options.device.dry_run || !options.device.record.empty();
   load.progress = progress;
   auto loaded = loading.session->load(std::move(parsed), load);
   if (!loaded) {

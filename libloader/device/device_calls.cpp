@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -35,6 +36,11 @@ std::string answer_name(int answer) {
 tl::unexpected<Error> device_error(const char* call, int answer, std::string detail) {
   return fail(Status::failure, ErrorClass::device, {.path = call},
               fmt::format("the driver answered {}: {}", answer_name(answer), std::move(detail)));
+}
+
+/// Nothing was done and the same call may work later.
+bool passes(int answer) {
+  return answer == -EBUSY || answer == -EINTR || answer == -EAGAIN || answer == -ENOMEM;
 }
 
 std::uint64_t user_pointer(const void* pointer) {
@@ -72,7 +78,7 @@ tl::unexpected<Error> DeviceCalls::failed(const char* call, int answer, std::str
 }
 
 int DeviceCalls::call(std::uint32_t command, void* argument) {
-  ++counts_.at(command);
+  std::atomic_ref(counts_.at(command)).fetch_add(1, std::memory_order_relaxed);
   return file_->ioctl(command, argument);
 }
 
@@ -163,6 +169,21 @@ Result<void> DeviceCalls::free(std::uint64_t handle) {
     return failed("MEM_FREE", answer, fmt::format("handle {}", handle));
   }
   return {};
+}
+
+Result<void> DeviceCalls::give_back(std::uint64_t handle) {
+  neuron_mem_free argument{handle};
+  const int answer = call(NEURON_IOCTL_MEM_FREE, &argument);
+  if (answer == 0) return {};
+  if (passes(answer)) refused_.push_back(handle);
+  return failed("MEM_FREE", answer, fmt::format("handle {}", handle));
+}
+
+void DeviceCalls::free_refused() noexcept {
+  std::erase_if(refused_, [&](std::uint64_t handle) {
+    neuron_mem_free argument{handle};
+    return !passes(call(NEURON_IOCTL_MEM_FREE, &argument));
+  });
 }
 
 Result<void> DeviceCalls::copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,
@@ -261,7 +282,7 @@ Result<void> AllocationList::release(std::size_t keep) {
   while (live_.size() > keep) {
     const std::uint64_t handle = live_.back().handle;
     live_.pop_back();
-    auto result = guarded([&] { return calls_->free(handle); });
+    auto result = guarded([&] { return calls_->give_back(handle); });
     if (!result && first) first = std::move(result);
   }
   return first;

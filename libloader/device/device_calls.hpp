@@ -31,6 +31,7 @@ struct DeviceMemory {
 /// Sizes as the original prints them: "4.000GB", "82.344KB", "0.000B" (spec 03 section 9.2).
 std::string report_size(std::uint64_t bytes);
 
+/// Calls may be made from several threads; counts() is for when none is in one.
 class DeviceCalls {
  public:
   explicit DeviceCalls(DeviceFile& file);
@@ -40,6 +41,11 @@ class DeviceCalls {
   /// class resource on ENOMEM, NRT_FAILURE otherwise.
   Result<DeviceMemory> allocate(const Request& request);
   Result<void> free(std::uint64_t handle);
+  /// free() of memory that nobody will ask for again. If the driver refuses for a reason that
+  /// passes (EBUSY, EINTR, EAGAIN, ENOMEM), free_refused() tries again.
+  Result<void> give_back(std::uint64_t handle);
+  /// Frees what give_back() could not, as far as the driver takes it now.
+  void free_refused() noexcept;
   /// Host to device in pieces of at most 1 GiB (MEM_BUF_COPY64, decision 34).
   Result<void> copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes);
   Result<void> copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes);
@@ -67,6 +73,7 @@ class DeviceCalls {
                     std::uint64_t size, bool to_device);
 
   DeviceFile* file_;
+  std::vector<std::uint64_t> refused_;             ///< handles; used by one thread at a time
   std::map<std::uint32_t, std::uint64_t> counts_;  ///< holds every command from the start
 };
 

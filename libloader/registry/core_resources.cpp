@@ -64,13 +64,13 @@ Result<void> CoreResources::release(const Plan& plan) {
       const std::uint64_t handle = core.pages.back().handle;
       core.pages.pop_back();
       core.page_users.pop_back();
-      keep_first_error(first, guarded([&] { return calls_->free(handle); }));
+      keep_first_error(first, guarded([&] { return calls_->give_back(handle); }));
     }
     if (--core.models > 0) continue;
     while (!core.exec.empty()) {
       const std::uint64_t handle = core.exec.back().handle;
       core.exec.pop_back();
-      keep_first_error(first, guarded([&] { return calls_->free(handle); }));
+      keep_first_error(first, guarded([&] { return calls_->give_back(handle); }));
     }
     core.queue_owner = 0;
   }

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
+#include <mutex>
 
+#include "fan_out.hpp"
 #include "out_of_memory.hpp"
 #include "session_state.hpp"
 #include "stager.hpp"
@@ -60,7 +63,7 @@ Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
 class PendingQueues {
  public:
   explicit PendingQueues(DeviceCalls& calls) : calls_(&calls) {}
-  ~PendingQueues() { calls_->drop_rings(inits_); }
+  ~PendingQueues() { drop(); }
   PendingQueues(const PendingQueues&) = delete;
   PendingQueues& operator=(const PendingQueues&) = delete;
 
@@ -69,6 +72,10 @@ class PendingQueues {
     NEFFLD_TRY(calls_->init_queues(inits));
     inits_.insert(inits_.end(), inits.begin(), inits.end());
     return {};
+  }
+  void drop() noexcept {
+    calls_->drop_rings(inits_);
+    inits_.clear();
   }
   /// The memory stays.
   void keep() { inits_.clear(); }
@@ -106,20 +113,31 @@ void Session::State::own_cores(LoadedModel& model) {
   model.queues_initialised = true;
 }
 
-/// Writes the contents of every section and programs the queues.
+/// The device build of every subgraph: writes its sections and programs its core's queues, each in
+/// a thread of its own. All addresses are known before, so that threads change nothing about them.
 Result<void> Session::State::fill(LoadedModel& model, const Entry& entry, StageClock& clock,
-                                  PendingQueues& queues) {
+                                  std::deque<PendingQueues>& queues, const LoadOptions& options) {
+  const auto count = static_cast<std::uint32_t>(model.parsed.kbins.size());
+  std::mutex progress;
   std::uint64_t copied = 0;
   const SectionSink sink =
       device_sink(calls, entry.by_request, model.plan, [&](std::uint64_t bytes) {
+        const std::scoped_lock lock(progress);
         copied += bytes;
         clock.advance(bytes);
       });
-  NEFFLD_TRY(relocate(model.parsed.kbins, model.plan, model.addresses, model.ledger, sink));
-  if (cores_are_free(model)) {
-    NEFFLD_TRY(queues.add(queue_inits(model.plan, entry.by_request, false)));
-    model.queues_initialised = true;
-  }
+  const bool program_queues = cores_are_free(model);
+  std::vector<Ledger> ledgers(count);
+  for (std::uint32_t i = 0; i < count; ++i) queues.emplace_back(calls);
+  const auto build = [&](std::uint32_t i) -> Result<void> {
+    NEFFLD_TRY(relocate_kbin(model.parsed.kbins, model.plan, model.addresses, ledgers[i], sink, i));
+    if (!program_queues) return {};
+    return queues[i].add(queue_inits(model.plan.kbins[i], entry.by_request, false));
+  };
+  const auto undo = [&](std::uint32_t i) { queues[i].drop(); };
+  NEFFLD_TRY(fan_out(count, build, undo, options.one_thread));
+  for (Ledger& ledger : ledgers) model.ledger.take(std::move(ledger));
+  model.queues_initialised = program_queues;
   model.relocated = true;
   clock.finish(copied);
   return {};
@@ -150,7 +168,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry,
   clock.start(Stage::stage);
   AllocationList all(calls);
   NEFFLD_TRY(allocate(model.parsed, model.plan, plan_options, 0, all));
-  PendingQueues queues(calls);
+  std::deque<PendingQueues> queues;
   entry.by_request.assign(all.live().begin(), all.live().end());
   std::uint64_t allocated = 0;
   for (const DeviceMemory& memory : all.live()) {
@@ -170,7 +188,7 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry,
 
   if (options.until != Stage::stage) {
     clock.start(Stage::relocate, planned_content_bytes(model.plan));
-    NEFFLD_TRY(fill(model, entry, clock, queues));
+    NEFFLD_TRY(fill(model, entry, clock, queues, options));
   }
 
   // Only host memory can fail from here on, and ownership moves after the last thing that can.
@@ -181,12 +199,13 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry,
     if (!model.plan.requests[i].shared) entry.own.add(entry.by_request[i]);
   }
   next_seq += all.size();
-  queues.keep();
+  for (PendingQueues& pending : queues) pending.keep();
   all.forget();
   return {};
 }
 
 Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions& options) {
+  calls.free_refused();
   auto model = std::make_unique<LoadedModel>();
   model->parsed = std::move(parsed);
   NEFFLD_TRY(check_arch_of(model->parsed, facts.arch, file->traits()));
@@ -226,6 +245,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
 }
 
 Result<void> Session::State::unload(LoadedModel& model) {
+  calls.free_refused();
   const auto entry = entries.find(&model);
   Result<void> first = entry->second.rings.release();
   auto own = entry->second.own.release();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -64,7 +65,7 @@ struct Session::State {
   Result<void> stage(LoadedModel& model, Entry& entry, const PlanOptions& plan_options,
                      const LoadOptions& options);
   Result<void> fill(LoadedModel& model, const Entry& entry, StageClock& clock,
-                    PendingQueues& queues);
+                    std::deque<PendingQueues>& queues, const LoadOptions& options);
   bool cores_are_free(const LoadedModel& model) const;
   void own_cores(LoadedModel& model);
   void append_allocations(std::vector<AllocationInfo>& allocations, const Plan& plan,

@@ -50,6 +50,16 @@ void Ledger::set_ip_map(std::uint32_t kbin, Engine engine, IpMap map) {
   ip_maps_.insert_or_assign({kbin, engine}, std::move(map));
 }
 
+void Ledger::take(Ledger&& other) {
+  for (std::uint32_t kbin = 0; kbin < other.counts_.size(); ++kbin) {
+    Counts& sums = counts(kbin);
+    for (std::size_t form = 0; form < reloc_form_count; ++form) {
+      sums[form] += other.counts_[kbin][form];
+    }
+  }
+  for (auto& [key, map] : other.ip_maps_) ip_maps_.insert_or_assign(key, std::move(map));
+}
+
 const IpMap* Ledger::ip_map(std::uint32_t kbin, Engine engine) const {
   const auto found = ip_maps_.find({kbin, engine});
   return found == ip_maps_.end() ? nullptr : &found->second;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "builders.hpp"
 
 namespace neffld {
@@ -11,12 +13,30 @@ namespace {
 
 using Emit = Result<void> (*)(const EmitContext&);
 
+/// Weights need no relocation: they go from the container to the device as they are.
+constexpr std::array<Emit, 1> variables_first = {emit_variables};
+/// The per-core build in the order of spec 04 section 2.2.
+constexpr std::array<Emit, 7> core_builders = {
+    emit_constant_block,  // the words every signal is copied from
+    emit_pointers,        // cells and tables hold addresses of variables
+    emit_imcpy_rings,     // descriptors that name places in their own rings
+    emit_act_tables,     emit_dve_tables,
+    emit_instructions,   // var-ids and queue names become addresses
+    emit_static_rings};  // blocks become descriptors
+
+Result<void> run_one(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
+                     Ledger& ledger, const SectionSink& sink, std::uint32_t kbin_index,
+                     std::span<const Emit> builders) {
+  const EmitContext context{kbins, plan,      arch_table(plan.arch), addresses, ledger, ledger,
+                            sink,  kbin_index};
+  for (const Emit emit : builders) NEFFLD_TRY(emit(context));
+  return {};
+}
+
 Result<void> run(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
-                 Ledger& ledger, const SectionSink& sink, std::initializer_list<Emit> builders) {
+                 Ledger& ledger, const SectionSink& sink, std::span<const Emit> builders) {
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
-    const EmitContext context{kbins, plan, arch_table(plan.arch), addresses, ledger, ledger,
-                              sink,  i};
-    for (const Emit emit : builders) NEFFLD_TRY(emit(context));
+    NEFFLD_TRY(run_one(kbins, plan, addresses, ledger, sink, i, builders));
   }
   return {};
 }
@@ -50,15 +70,17 @@ Result<void> check_bound(const Kbin& kbin, const Addresses& addresses) {
 Result<void> relocate(std::span<const Kbin> kbins, const Plan& plan, const Addresses& addresses,
                       Ledger& ledger, const SectionSink& sink) {
   return guarded([&]() -> Result<void> {
-    // Weights need no relocation: they go from the container to the device as they are.
-    NEFFLD_TRY(run(kbins, plan, addresses, ledger, sink, {emit_variables}));
-    return run(kbins, plan, addresses, ledger, sink,
-               {emit_constant_block,  // the words every signal is copied from
-                emit_pointers,        // cells and tables hold addresses of variables
-                emit_imcpy_rings,     // descriptors that name places in their own rings
-                emit_act_tables, emit_dve_tables,
-                emit_instructions,    // var-ids and queue names become addresses
-                emit_static_rings});  // blocks become descriptors
+    NEFFLD_TRY(run(kbins, plan, addresses, ledger, sink, variables_first));
+    return run(kbins, plan, addresses, ledger, sink, core_builders);
+  });
+}
+
+Result<void> relocate_kbin(std::span<const Kbin> kbins, const Plan& plan,
+                           const Addresses& addresses, Ledger& ledger, const SectionSink& sink,
+                           std::uint32_t kbin_index) {
+  return guarded([&]() -> Result<void> {
+    NEFFLD_TRY(run_one(kbins, plan, addresses, ledger, sink, kbin_index, variables_first));
+    return run_one(kbins, plan, addresses, ledger, sink, kbin_index, core_builders);
   });
 }
 
@@ -66,7 +88,7 @@ Result<void> relocate_bound(std::span<const Kbin> kbins, const Plan& plan,
                             const Addresses& addresses, Ledger& ledger, const SectionSink& sink) {
   return guarded([&]() -> Result<void> {
     for (const Kbin& kbin : kbins) NEFFLD_TRY(check_bound(kbin, addresses));
-    return run(kbins, plan, addresses, ledger, sink, {emit_bound_rings});
+    return run(kbins, plan, addresses, ledger, sink, std::array<Emit, 1>{emit_bound_rings});
   });
 }
 

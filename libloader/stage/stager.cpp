@@ -133,22 +133,31 @@ std::uint64_t planned_content_bytes(const Plan& plan) {
   return bytes;
 }
 
+std::vector<neuron_dma_queue_init> queue_inits(const KbinPlan& kbin,
+                                               const std::vector<DeviceMemory>& by_request,
+                                               bool templates) {
+  std::vector<neuron_dma_queue_init> inits;
+  if (!templates) {
+    add_table_ring(kbin, kbin.act, act_engine, by_request, inits);
+    add_table_ring(kbin, kbin.dve, dve_engine, by_request, inits);
+  }
+  for (const RingPlan& ring : kbin.rings) {
+    const QueueSetPlan& set = kbin.queue_sets[ring.queue_set];
+    if (set.is_template != templates || ring.instance != 0 || !ring.tx_request) continue;
+    inits.push_back(
+        make_init(kbin, {ring.k, *set.queue_id, ring.allocated, *ring.tx_request, *ring.rx_request},
+                  by_request));
+  }
+  return inits;
+}
+
 std::vector<neuron_dma_queue_init> queue_inits(const Plan& plan,
                                                const std::vector<DeviceMemory>& by_request,
                                                bool templates) {
   std::vector<neuron_dma_queue_init> inits;
   for (const KbinPlan& kbin : plan.kbins) {
-    if (!templates) {
-      add_table_ring(kbin, kbin.act, act_engine, by_request, inits);
-      add_table_ring(kbin, kbin.dve, dve_engine, by_request, inits);
-    }
-    for (const RingPlan& ring : kbin.rings) {
-      const QueueSetPlan& set = kbin.queue_sets[ring.queue_set];
-      if (set.is_template != templates || ring.instance != 0 || !ring.tx_request) continue;
-      inits.push_back(make_init(
-          kbin, {ring.k, *set.queue_id, ring.allocated, *ring.tx_request, *ring.rx_request},
-          by_request));
-    }
+    const auto own = queue_inits(kbin, by_request, templates);
+    inits.insert(inits.end(), own.begin(), own.end());
   }
   return inits;
 }

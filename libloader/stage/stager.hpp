@@ -32,8 +32,12 @@ SectionSink compare_sink(DeviceCalls& calls, const std::vector<DeviceMemory>& by
 /// Bytes relocation will write for a plan: what progress is measured against.
 std::uint64_t planned_content_bytes(const Plan& plan);
 
-/// The queue initialisations of a model in order: ACT, DVE, then static or, with `templates`, bound
-/// template sets, instance 0 only, cores ascending (decision 33).
+/// The queue initialisations of one core in order: ACT, DVE, then static or, with `templates`,
+/// bound template sets, instance 0 only (decision 33).
+std::vector<neuron_dma_queue_init> queue_inits(const KbinPlan& kbin,
+                                               const std::vector<DeviceMemory>& by_request,
+                                               bool templates);
+/// Those of a model, cores ascending.
 std::vector<neuron_dma_queue_init> queue_inits(const Plan& plan,
                                                const std::vector<DeviceMemory>& by_request,
                                                bool templates);

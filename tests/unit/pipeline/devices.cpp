@@ -9,6 +9,7 @@
 namespace neffld::test {
 
 int ScriptedFile::ioctl(std::uint32_t command, void* argument) noexcept {
+  const std::scoped_lock lock(mutex_);
   const bool refused =
       script_->refused == command && script_->fail_at != 0 && script_->calls >= script_->fail_at;
   if (++script_->calls != script_->fail_at && !refused) return inner_->ioctl(command, argument);

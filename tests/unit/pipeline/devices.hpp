@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,7 @@ class ScriptedFile final : public ForwardingFile {
 
  private:
   std::shared_ptr<Script> script_;
+  std::mutex mutex_;  ///< the subgraphs of a load have threads of their own
 };
 
 /// A simulated device with one session on it. `peer` is a second file of the same device.
