@@ -97,6 +97,9 @@ Result<Config> read_config() {
   errors.take(get_env_number("NEURON_RT_NUM_CORES", most_cores), [&](auto number) {
     config.num_cores = static_cast<std::uint32_t>(number.value_or(0));
   });
+  errors.take(get_env_number("NEFFLD_SIM_LNC", most_cores), [&](auto number) {
+    if (number) config.sim_core_size = static_cast<std::uint32_t>(*number);
+  });
   // The later name in this list wins.
   for (const char* name : {"NEURON_RT_VIRTUAL_CORE_SIZE", "NEURON_LOGICAL_NC_CONFIG"}) {
     errors.take(get_env_number(name), [&](auto number) {

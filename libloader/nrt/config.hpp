@@ -23,6 +23,7 @@ struct Config {
   std::uint32_t num_cores = 0;               ///< NEURON_RT_NUM_CORES, 0 = all
   std::optional<std::uint32_t> core_size;    ///< NEURON_LOGICAL_NC_CONFIG or ..VIRTUAL_CORE_SIZE
   const char* core_size_variable = "NEURON_LOGICAL_NC_CONFIG";  ///< the one that said so
+  std::optional<std::uint32_t> sim_core_size;                   ///< NEFFLD_SIM_LNC
 };
 /// Error: the first value that makes no sense; the others are logged.
 Result<Config> read_config();

@@ -156,16 +156,16 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
   auto handle = guarded([&]() -> Result<void*> {
     auto made = make_handle(**record);
     made->h_nn = h_nn;
+    save_neff(knobs, **record, neff, header);
+    log(Level::info, "NMGR", "kmgr_load_nn_nc",
+        fmt::format("Loaded NN \"{}\" ID: {} on virtual core {}", (*record)->name, h_nn,
+                    claim.vnc()));
     return runtime.models.insert(std::move(made));
   });
   if (!handle) {
     static_cast<void>(unload_record(runtime, h_nn));
     return handle;
   }
-  save_neff(knobs, **record, neff, header);
-  log(Level::info, "NMGR", "kmgr_load_nn_nc",
-      fmt::format("Loaded NN \"{}\" ID: {} on virtual core {}", (*record)->name, h_nn,
-                  claim.vnc()));
   return handle;
 }
 

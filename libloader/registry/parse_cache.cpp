@@ -94,7 +94,9 @@ Result<ParseCache::Lease> ParseCache::acquire(const ParseKey& key, const Parse& 
   }
   if (same && state_ == State::pending) {
     ++references_;  // keeps the slot ours while we sleep
+    ++waiting_;
     settled_.wait(lock, [&] { return state_ != State::pending; });
+    --waiting_;
     if (state_ == State::ready) {
       count(Role::reuse_after_wait);
       return Lease(this, model_, Role::reuse_after_wait);
@@ -112,6 +114,11 @@ Result<ParseCache::Lease> ParseCache::acquire(const ParseKey& key, const Parse& 
 ParseCache::Counts ParseCache::counts() const {
   const std::scoped_lock lock(mutex_);
   return counts_;
+}
+
+std::uint32_t ParseCache::waiting() const {
+  const std::scoped_lock lock(mutex_);
+  return waiting_;
 }
 
 bool ParseCache::empty() const {

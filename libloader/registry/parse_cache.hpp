@@ -70,6 +70,8 @@ class ParseCache {
     std::uint64_t roles[5] = {};
   };
   Counts counts() const;
+  /// Loads that wait for the creator now.
+  std::uint32_t waiting() const;
   /// Nobody holds the slot.
   bool empty() const;
 
@@ -84,7 +86,7 @@ class ParseCache {
   std::condition_variable settled_;
   State state_ = State::uninit;
   ParseKey key_;
-  std::uint32_t references_ = 0;
+  std::uint32_t references_ = 0, waiting_ = 0;
   std::shared_ptr<const ParsedModel> model_;
   Counts counts_;
 };

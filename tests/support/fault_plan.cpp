@@ -6,8 +6,8 @@
 #include <mutex>
 #include <utility>
 
-#include "neuron_abi/ioctl.h"
 #include "neffld/forwarding_file.hpp"
+#include "neuron_abi/ioctl.h"
 
 namespace neffld::test {
 namespace {
@@ -39,6 +39,7 @@ class FaultyFile final : public ForwardingFile {
       if (strikes(entry, command, argument) && striking == nullptr) striking = &entry.fault;
     }
     if (striking == nullptr) return pass(command, argument);
+    if (log_->on_strike) log_->on_strike();
     switch (striking->kind) {
       case Fault::Kind::answer:
         return striking->answer;
@@ -52,7 +53,6 @@ class FaultyFile final : public ForwardingFile {
     }
     return -EINVAL;
   }
-
 
  private:
   struct Entry {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -30,6 +31,7 @@ struct FaultLog {
   std::uint64_t calls = 0;
   std::uint64_t allocated = 0;        ///< bytes asked for and given
   std::vector<std::uint32_t> struck;  ///< commands of the faults that happened, in order
+  std::function<void()> on_strike;    ///< called in the thread whose call a fault strikes
 };
 
 /// Passes calls on and lets the faults of the plan happen. A later fault is not affected by an
