@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t set_align = 64;  // every set's piece of a buffer starts on this
 constexpr std::uint64_t profile_bytes = 76;
-constexpr std::uint64_t directory_entry_bytes = 16;
+constexpr std::uint64_t directory_entry_bytes = 24;
 constexpr std::uint32_t act_tables_load_event = 6;
 // Engine-local destinations of bucket, control, profile and directory buffers. The room of each
 // ends where the next begins; the last ends where the next engine's registers may begin (spec 03
@@ -92,13 +92,16 @@ void put_profiles(const ActSet& set, MutableBytes piece) {
   }
 }
 
-/// Offset and size of a set's bucket table, then of its control table.
+/// Offset and size of a set's bucket table, its control table and its profiles (the last ours: how
+/// many functions a set has is nowhere else).
 void put_directory_entry(const ActSet& set, const std::array<std::uint64_t, 4>& offsets,
                          MutableBytes entry) {
   store_le(entry, 0, static_cast<std::uint32_t>(offsets[BufferLayout::bucket]));
   store_le(entry, 4, static_cast<std::uint32_t>(set.bucket.size()));
   store_le(entry, 8, static_cast<std::uint32_t>(offsets[BufferLayout::control]));
   store_le(entry, 12, static_cast<std::uint32_t>(set.control.size()));
+  store_le(entry, 16, static_cast<std::uint32_t>(offsets[BufferLayout::profiles]));
+  store_le(entry, 20, static_cast<std::uint32_t>(profile_bytes * set.profiles.size()));
 }
 
 std::vector<std::uint8_t> build_buffer(const Kbin& kbin, const BufferLayout& layout,

@@ -52,9 +52,11 @@ def act_buffers(act_sets):
         return []
     buckets, bucket_starts = concatenate([entry[0] for entry in act_sets])
     controls, control_starts = concatenate([entry[1] for entry in act_sets])
-    profiles, _ = concatenate([b"".join(map(profile_record, entry[2])) for entry in act_sets])
+    profiles, profile_starts = concatenate(
+        [b"".join(map(profile_record, entry[2])) for entry in act_sets])
     directory = b"".join(
-        struct.pack("<4I", bucket_starts[i], len(entry[0]), control_starts[i], len(entry[1]))
+        struct.pack("<6I", bucket_starts[i], len(entry[0]), control_starts[i], len(entry[1]),
+                    profile_starts[i], 76 * len(entry[2]))
         for i, entry in enumerate(act_sets))
     return [("act bucket", buckets), ("act control", controls), ("act profiles", profiles),
             ("act directory", directory)]
