@@ -2,10 +2,14 @@
 """What the library exports, under which versions and which name."""
 
 import os
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 import support
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def tool(*words):
@@ -34,12 +38,57 @@ class Exports(unittest.TestCase):
         self.assertEqual(os.readlink(link), "libnrt.so.1")
 
 
+class Interface(unittest.TestCase):
+    """scripts/abi-check on a copy of the headers and of what is written down about them."""
+
+    def check(self, change=None):
+        tree = tempfile.mkdtemp(dir=support.scratch())
+        for part in ("scripts/abi-check", "tests/nrt/abi.txt", "include/nrt"):
+            to = os.path.join(tree, part)
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            (shutil.copytree if os.path.isdir(os.path.join(ROOT, part)) else shutil.copy)(
+                os.path.join(ROOT, part), to)
+        if change:
+            header, old, new = change
+            path = os.path.join(tree, "include/nrt", header)
+            with open(path, encoding="ascii") as file:
+                text = file.read()
+            self.assertIn(old, text)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text.replace(old, new, 1))
+        done = support.run([os.path.join(tree, "scripts/abi-check"), support.LIBNRT])
+        if done.code == 77:
+            self.skipTest(done.err)
+        return done
+
+    def test_it_is_the_one_written_down(self):
+        done = self.check()
+        self.assertEqual((done.code, done.out, done.err), (0, "", ""))
+
+    def test_a_changed_layout_value_or_prototype_is_named(self):
+        for change, lines in (
+                (("nrt.h", "NRT_TENSOR_PLACEMENT_HOST = 1", "NRT_TENSOR_PLACEMENT_HOST = 4"),
+                 ["gone:  const _NRT_TENSOR_PLACEMENT_HOST = 1",
+                  "new:   const _NRT_TENSOR_PLACEMENT_HOST = 4"]),
+                (("nrt.h", "NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int32_t vnc",
+                  "NRT_STATUS nrt_load(const void* neff_bytes, size_t size, int64_t vnc"),
+                 ["gone:  func _nrt_load (*byte, uint64, int32, int32,"]),
+                (("nrt.h", "uint64_t physical_address;", "uint32_t physical_address;"),
+                 ["gone:  type _nrt_tensor_device_allocation_info struct { physical_address uint64;"]),
+        ):
+            with self.subTest(change=change):
+                done = self.check(change)
+                self.assertEqual(done.code, 1)
+                for line in lines:
+                    self.assertIn(line, done.out)
+
+
 class Selecting(unittest.TestCase):
     def test_run_with_selects_the_library_for_an_eager_client(self):
-        symbols = os.path.join(support.PROGRAMS, "nrt-symbols")
-        done = support.run([support.NEFFLD, "run-with", "--", symbols, "libnrt.so.1"])
+        eager = os.path.join(support.PROGRAMS, "nrt-eager")
+        done = support.run([support.NEFFLD, "run-with", "--", eager, "libnrt.so.1"])
         self.assertEqual((done.code, done.err), (0, ""))
-        alone = support.run([symbols, "libnrt.so.1"])
+        alone = support.run([eager, "libnrt.so.1"])
         self.assertEqual(alone.code, 2)
 
     def test_run_with_passes_arguments_the_device_and_the_exit_code(self):

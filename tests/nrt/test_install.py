@@ -4,12 +4,14 @@
 import os
 import shlex
 import subprocess
+import sys
 import unittest
 
 import support
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ["NEFFLD_BUILD"]
+EXECUTE = "2"  # NRT_INVALID: execution is not implemented yet
 
 CPP_PROGRAM = """
 #include <cstdio>
@@ -50,14 +52,35 @@ class Install(unittest.TestCase):
         return [word if os.path.exists(word.lstrip("-IL")) or not word.startswith(("-I", "-L"))
                 else word.replace(self.root, "", 1) for word in shlex.split(words)]
 
-    def test_a_c_program_builds_and_runs(self):
-        program = os.path.join(support.scratch(), "guide")
-        # The program sees the installed headers only.
-        subprocess.run(["cc", os.path.join(HERE, "guide.c"), "-o", program,
-                        *self.flags("libnrt")], check=True)
-        done = support.run([self.path("/bin/neffld"), "run-with", "--", program,
-                            support.sample("vecadd-v3"), "2"], {"NEURON_RT_LOG_LEVEL": "QUIET"})
-        self.assertEqual((done.code, done.err), (0, ""))
+    def compiled(self, name, *flags):
+        """A C program that sees the installed headers only, built as users build it."""
+        program = os.path.join(support.scratch(), name)
+        subprocess.run(["cc", os.path.join(HERE, f"{name}.c"), "-o", program, *flags], check=True)
+        return program
+
+    def runs(self, *command):
+        """With the installed library in the loader's path and nothing of the build folder."""
+        for sample, arch in (("vecadd-v3", "v3"), ("dge-lnc2-v3", "v3"), ("vecadd-v2", "v2")):
+            with self.subTest(sample=sample):
+                done = support.run(
+                    [self.path("/bin/neffld"), "run-with", "--device", f"sim:{arch}", "--",
+                     *(support.sample(sample) if word == "NEFF" else word for word in command)],
+                    {"NEURON_RT_LOG_LEVEL": "QUIET"})
+                self.assertEqual((done.code, done.err), (0, ""))
+
+    def test_the_developer_guide_sequence(self):
+        self.runs(self.compiled("guide", *self.flags("libnrt")), "NEFF", EXECUTE)
+
+    def test_the_c_form_of_the_python_client(self):
+        self.runs(self.compiled("client", *self.flags("libnrt")), "NEFF")
+
+    def test_the_python_client_through_ctypes(self):
+        self.runs(sys.executable, os.path.join(HERE, "client.py"), "NEFF", EXECUTE)
+
+    def test_the_eager_lookups_of_the_rust_client(self):
+        flags = [flag for flag in self.flags("libnrt") if flag.startswith("-I")]
+        program = self.compiled("eager", *flags, "-ldl")  # the library is not linked
+        self.runs(program, "libnrt.so.1", "NEFF", EXECUTE)
 
     def test_a_cpp_program_builds_and_runs(self):
         source = os.path.join(support.scratch(), "name.cpp")

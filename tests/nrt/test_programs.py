@@ -46,6 +46,9 @@ class Programs(unittest.TestCase):
     def test_every_misuse_has_its_status(self):
         self.on_every_sample("misuse")
 
+    def test_what_is_no_handle_is_refused_by_every_function(self):
+        self.on_every_sample("stale")
+
     def test_what_execution_checks(self):
         self.on_every_sample("execute", EXECUTE)
 
@@ -84,6 +87,20 @@ class Programs(unittest.TestCase):
             paths = sorted(support.real_files(arch), key=os.path.getsize)[:3]
             if paths:
                 self.passes("threads", arch, *paths)
+
+    def test_threads_meet_at_one_file_at_one_handle_and_at_files_that_cannot_be_parsed(self):
+        for arch, samples in FILES.items():
+            self.passes("race", arch, *map(support.sample, samples))
+
+    def test_loads_that_overlap_share_one_parse(self):
+        path = os.path.join(support.scratch(), "shared.log")
+        self.passes("race", "v3", support.sample("vecadd-v3"),
+                    env={"NEURON_RT_LOG_LEVEL": "DEBUG", "NEURON_RT_LOG_LOCATION": path})
+        with open(path, encoding="utf-8") as file:
+            log = file.read()
+        # Nobody parses on its own for want of the slot: it is the only file that can be parsed.
+        self.assertGreater(log.count("using cache"), 0)
+        self.assertGreater(log.count("first worker, creating cache"), 0)
 
     def test_a_thousand_loads_leave_nothing_behind(self):
         self.passes("loop", "v3", support.sample("vecadd-v3"), 1000)
