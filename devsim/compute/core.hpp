@@ -46,6 +46,7 @@ class Core {
   Outcome matmul(const Record& record);
   Outcome check_weights(const Record& record) const;
   void pack_weights(const Record& record);
+  void pack_bits(const Record& record);
   void pack_moving(const Record& record);
   void add_product(const Record& record);
   Outcome transpose(const Record& record);
@@ -76,12 +77,12 @@ class Core {
   Mutation mutation_;
 
   struct Weights {
-    bool loaded = false;
-    bool zero = false;  ///< a pass that carries nothing
+    bool loaded = false, transpose = false;
+    bool empty = false;  ///< a pass that carries nothing
     Dtype dtype = Dtype::fp32;
     std::uint8_t rows = 0, columns = 0;
-    std::vector<std::uint32_t> bits;  ///< [k][column], for transposition
-    std::vector<float> values;        ///< [column / 4][k][4]
+    std::vector<std::uint32_t> bits;  ///< [k][column], of weights to transpose
+    std::vector<float> values;        ///< [column / 4][k][4], of others
   } weights_;
   std::optional<FunctionSet> functions_;
   std::vector<float> lines_[3];

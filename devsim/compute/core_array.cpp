@@ -44,37 +44,35 @@ std::uint32_t raw_at(const std::uint8_t* bits, std::size_t index, std::uint32_t 
 
 }  // namespace
 
+/// Values for products, the first element read in the last column. A pass that carries nothing is
+/// not even read.
 void Core::pack_weights(const Record& record) {
-  const bool passes = record.source.dtype == Dtype::fp32 && !record.transpose &&
-                      (record.fp32_mode == Fp32Mode::low || record.fp32_mode == Fp32Mode::high);
+  const bool passes = record.fp32_mode == Fp32Mode::low || record.fp32_mode == Fp32Mode::high;
   const bool mutated =
       passes && (mutation_ == Mutation::drop_low_pass || mutation_ == Mutation::drop_high_pass);
-  const bool none = passes && !mutated && record.fp32_mode == Fp32Mode::low;
-  const bool reversed = mutation_ != Mutation::weights_not_reversed;
+  weights_.empty = record.fp32_mode == Fp32Mode::low && !mutated;
+  if (weights_.empty) return;
   const std::size_t columns = record.columns, rows = record.rows;
   const Walk from = walk_of(record.source);
-  float* values = line(0, from.elements);
-  std::fill(weights_.values.begin(), weights_.values.end(), 0.0f);
-  weights_.zero = none;
-  for (std::size_t k = 0; k < rows && !none; ++k) {
+  float* values = line(0, columns_max + column_block);
+  for (std::size_t k = 0; k < rows; ++k) {
     kernels_->load(values, at(record.source, k), from);
-    for (std::size_t j = 0; j < columns; ++j) {
-      const float value =
-          mutated ? mutated_weight(values[j], record.fp32_mode, mutation_) : values[j];
-      const std::size_t m = reversed ? columns - 1 - j : j;
-      weights_.values[(m / column_block * rows + k) * column_block + m % column_block] = value;
+    for (std::size_t j = 0; mutated && j < columns; ++j) {
+      values[j] = mutated_weight(values[j], record.fp32_mode, mutation_);
+    }
+    if (mutation_ != Mutation::weights_not_reversed) std::reverse(values, values + columns);
+    std::fill(values + columns, values + columns + column_block, 0.0f);
+    for (std::size_t m = 0; m < columns; m += column_block) {
+      std::memcpy(&weights_.values[m * rows + k * column_block], values + m,
+                  column_block * sizeof(float));
     }
   }
 }
 
-/// The first element read goes to the last column.
-Core::Outcome Core::load_weights(const Record& record) {
+/// Bits for transpositions, in the same order.
+void Core::pack_bits(const Record& record) {
   const std::size_t columns = record.columns;
   const Walk from = walk_of(record.source);
-  weights_.bits.resize(rows_max * columns_max);
-  weights_.values.resize(rows_max * columns_max);
-  bits_.resize(std::max(bits_.size(), from.elements * from.size));
-  line(0, from.elements);
   const bool reversed = mutation_ != Mutation::weights_not_reversed;
   for (std::size_t k = 0; k < record.rows; ++k) {
     kernels_->load_bits(bits_.data(), at(record.source, k), from);
@@ -83,8 +81,16 @@ Core::Outcome Core::load_weights(const Record& record) {
       weights_.bits[k * columns_max + m] = raw_at(bits_.data(), j, from.size);
     }
   }
-  pack_weights(record);
+}
+
+Core::Outcome Core::load_weights(const Record& record) {
+  weights_.bits.resize(rows_max * columns_max);
+  weights_.values.resize(rows_max * columns_max);
+  bits_.resize(std::max(bits_.size(), columns_max * sizeof(std::uint32_t)));
+  line(0, columns_max + column_block);
+  record.transpose ? pack_bits(record) : pack_weights(record);
   weights_.loaded = true;
+  weights_.transpose = record.transpose;
   weights_.dtype = record.source.dtype;
   weights_.rows = record.rows;
   weights_.columns = record.columns;
@@ -97,6 +103,11 @@ Core::Outcome Core::check_weights(const Record& record) const {
     return RecordError{0x20, fmt::format("dtype is {}, expected {}, that of the loaded weights",
                                          dtype_name(static_cast<unsigned>(record.source.dtype)),
                                          dtype_name(static_cast<unsigned>(weights_.dtype)))};
+  }
+  if (record.transpose != weights_.transpose) {
+    return RecordError{0x22, fmt::format("transpose is {:d}, expected {:d}, as the weights were "
+                                         "loaded",
+                                         record.transpose, weights_.transpose)};
   }
   if (record.rows != weights_.rows) {
     return RecordError{0x26, fmt::format("rows is {}, expected the {} of the loaded weights",
@@ -146,7 +157,7 @@ Core::Outcome Core::matmul(const Record& record) {
   if (record.transpose) return transpose(record);
   result_.resize(columns_max * result_stride);
   moving_.resize(rows_max * (elements_max + widest_panel));
-  if (weights_.zero) {
+  if (weights_.empty) {
     std::fill(result_.begin(), result_.end(), 0.0f);
   } else {
     pack_moving(record);

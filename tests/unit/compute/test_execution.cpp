@@ -331,6 +331,9 @@ TEST_CASE("records that need others before them are refused without them") {
   memory.partition(false, 5)[7] = 0x3C;  // 1.0, twice in an element
   memory.partition(false, 9)[7] = 0x3C;
   memory.partition(true, 0)[0] = 0x77;
+  refused(Draft(product).u8(0x22, 1), 0x22, "transpose is 1, expected 0");
+  run(core, Draft(weights).u8(0x22, 1));
+  refused(product, 0x22, "transpose is 0, expected 1");
   refused(Draft(product).u8(0x22, 1), 0x10, "in row 9 of element 3");
   CHECK(memory.partition(true, 0)[0] == 0x77);
   core.start();

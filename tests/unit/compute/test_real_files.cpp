@@ -18,6 +18,7 @@ namespace {
 
 void check_stream(const Kbin& kbin, const EngineProgram& program,
                   std::map<unsigned, std::uint64_t>& seen) {
+  Record weights;
   for (std::size_t at = 0; at < program.slots.size(); at += record_bytes) {
     const Bytes bytes = program.slots.subspan(at, record_bytes);
     if (bytes[0] >= 0xA0) continue;  // control and pseudo records
@@ -27,12 +28,18 @@ void check_stream(const Kbin& kbin, const EngineProgram& program,
                        at / record_bytes, bytes[0], record.error().field, record.error().text));
     }
     ++seen[bytes[0]];
+    if (record->op == Op::load_weights) weights = *record;
+    if (record->op != Op::matmul) continue;
+    // What a product is refused for.
+    REQUIRE(weights.source.dtype == record->source.dtype);
+    REQUIRE(weights.transpose == record->transpose);
+    REQUIRE((weights.rows == record->rows && weights.columns == record->columns));
   }
 }
 
 }  // namespace
 
-TEST_CASE("every compute record of the real files is modelled") {
+TEST_CASE("every compute record of the real files is modelled, and products fit their weights") {
   const char* folder = std::getenv("NEFFLD_NEFFS");
   if (folder == nullptr) {
     WARN("skipped: NEFFLD_NEFFS is not set, no real stream is decoded");
