@@ -12,11 +12,26 @@ namespace {
 
 using namespace shim;
 
-Result<std::unique_ptr<DeviceFile>> open_sim(std::uint32_t architecture) {
+/// A file, and the device behind it if that is in this process.
+struct Opened {
+  std::unique_ptr<DeviceFile> file;
+  std::shared_ptr<SimDevice> sim;
+};
+
+Result<Opened> open_sim(const DeviceOptions& options, std::uint32_t architecture) {
   SimOptions sim;
   sim.architecture = architecture;
-  NEFFLD_ASSIGN(const std::shared_ptr<SimDevice> device, SimDevice::create(sim));
-  return device->open();
+  sim.compute = options.sim_compute;
+  Opened opened;
+  NEFFLD_ASSIGN(opened.sim, SimDevice::create(sim));
+  NEFFLD_ASSIGN(opened.file, opened.sim->open());
+  return opened;
+}
+
+Result<Opened> open_path(const DeviceOptions& options) {
+  Opened opened;
+  NEFFLD_ASSIGN(opened.file, open_node(options.name, options.nodes));
+  return opened;
 }
 
 std::string in_short(const Error& error) {
@@ -24,7 +39,7 @@ std::string in_short(const Error& error) {
 }
 
 /// The first node that can be used. Numbers may have gaps.
-Result<std::unique_ptr<DeviceFile>> open_first(const DeviceOptions& options) {
+Result<Opened> open_first(const DeviceOptions& options) {
   const NodeOptions& nodes = options.nodes;
   bool any = false;
   for (std::uint32_t number = 0; number < NEURON_MAX_DEVICES; ++number) {
@@ -34,21 +49,21 @@ Result<std::unique_ptr<DeviceFile>> open_first(const DeviceOptions& options) {
     auto file = open_node(path, nodes);
     if (file) {
       options.print(fmt::format("device auto: using {}", path));
-      return file;
+      return Opened{std::move(*file), nullptr};
     }
     options.print(fmt::format("device auto: {}", in_short(file.error())));
   }
   options.print(fmt::format("device auto: {} node {}/{}N, using sim", any ? "no usable" : "no",
                             nodes.dev_folder, nodes.prefix));
-  return open_sim(options.sim_architecture);
+  return open_sim(options, options.sim_architecture);
 }
 
-Result<std::unique_ptr<DeviceFile>> open_named(const DeviceOptions& options) {
-  if (options.name == "sim") return open_sim(options.sim_architecture);
-  if (options.name == "sim:v2") return open_sim(2);
-  if (options.name == "sim:v3") return open_sim(3);
+Result<Opened> open_named(const DeviceOptions& options) {
+  if (options.name == "sim") return open_sim(options, options.sim_architecture);
+  if (options.name == "sim:v2") return open_sim(options, 2);
+  if (options.name == "sim:v3") return open_sim(options, 3);
   if (options.name == "auto") return open_first(options);
-  if (options.name.find('/') != std::string::npos) return open_node(options.name, options.nodes);
+  if (options.name.find('/') != std::string::npos) return open_path(options);
   return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
               fmt::format("'{}' is no device, expected sim, sim:v2, sim:v3, auto or the path of a "
                           "node such as {}/{}0",
@@ -62,7 +77,9 @@ Result<OpenedDevice> open_device(const DeviceOptions& given) {
     DeviceOptions options = given;
     if (!options.print) options.print = [](std::string_view) {};
     OpenedDevice opened;
-    NEFFLD_ASSIGN(opened.file, open_named(options));
+    NEFFLD_ASSIGN(Opened named, open_named(options));
+    opened.file = std::move(named.file);
+    opened.sim = std::move(named.sim);
     const bool is_node = opened.file->traits().name.find('/') != std::string::npos;
     if (options.dry_run) {
       NEFFLD_ASSIGN(opened.file, dry_run(std::move(opened.file), options.print));

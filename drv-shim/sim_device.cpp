@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -196,6 +197,13 @@ std::optional<nds_generation> generation_of(std::uint32_t driver_minor) {
   }
 }
 
+/// Nobody computes in this process yet, so asking for results is refused at the first compute
+/// record instead of giving wrong ones.
+void set_compute(nds_device* device, SimCompute compute) {
+  nds_device_set_compute(
+      device, compute == SimCompute::skip ? NDS_COMPUTE_SKIP : NDS_COMPUTE_REFUSE, nullptr);
+}
+
 Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
                                               std::shared_ptr<Machine> machine,
                                               std::uint32_t index) {
@@ -229,6 +237,7 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
                             name, options.architecture == 2 ? 36 : 100));
   }
   if (error != 0) return tl::unexpected(device_error("creating " + name, error));
+  set_compute(model->device(), options.compute);
   return std::make_shared<SimDeviceImpl>(std::move(model), DeviceTraits{name, true});
 }
 
@@ -293,6 +302,40 @@ std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept {
   nds_counters counters{};
   nds_device_counters(static_cast<const SimDeviceImpl&>(device).model(), &counters);
   return counters.live_host_bytes;
+}
+
+void sim_set_schedule(SimDevice& device, std::uint64_t seed, bool keep_ring_order) noexcept {
+  nds_device_set_schedule(impl(device).model(), seed, keep_ring_order ? 0 : NDS_SCHEDULE_NO_FIFO);
+}
+
+void sim_set_execution_limit(SimDevice& device, std::chrono::milliseconds limit) noexcept {
+  constexpr std::int64_t longest = 0xFFFFFFFF;
+  const std::int64_t count = std::clamp<std::int64_t>(limit.count(), 0, longest);
+  nds_device_set_execution_limit(impl(device).model(), static_cast<std::uint32_t>(count));
+}
+
+void sim_set_observer(SimDevice& device, SimObserver* observer) noexcept {
+  nds_observer seen{};
+  seen.context = observer;
+  seen.record = [](void* context, std::uint32_t core, std::uint32_t engine, std::uint32_t slot,
+                   std::uint32_t opcode, std::uint64_t begin, std::uint64_t end) {
+    static_cast<SimObserver*>(context)->record(
+        {core, engine, slot, static_cast<std::uint8_t>(opcode), begin, end});
+  };
+  seen.transfer = [](void* context, std::uint32_t core, std::uint32_t engine, std::uint32_t queue,
+                     std::uint64_t bytes, std::uint64_t begin, std::uint64_t end) {
+    const bool direct = engine == NDS_OBSERVED_DIRECT;
+    static_cast<SimObserver*>(context)->transfer(
+        {core, direct, direct ? 0 : engine, queue, bytes, begin, end});
+  };
+  nds_device_set_observer(impl(device).model(), observer != nullptr ? &seen : nullptr);
+}
+
+SimExecutionCounters sim_execution_counters(SimDevice& device) noexcept {
+  nds_exec_counters counters{};
+  nds_device_exec_counters(impl(device).model(), &counters);
+  return {counters.executions,      counters.failures,        counters.records,
+          counters.compute_records, counters.skipped_compute, counters.direct_transfers};
 }
 
 Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {

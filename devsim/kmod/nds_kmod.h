@@ -25,9 +25,13 @@ int nds_kmod_params_check(struct nds_kmod_params* out);
 /* Whether CAP_SYS_RAWIO counts; and which parts of the devices are to be silent from the start. */
 bool nds_kmod_raw_mappings(void);
 u32 nds_kmod_silent_parts(void);
+/* How long one doorbell may run a device, milliseconds, 0 = no limit. */
+u32 nds_kmod_execution_limit(void);
 
 /* nds_kmod_main.c: lets parts of all devices not answer, NDS_SILENT_... */
 void nds_kmod_silence(u32 parts);
+/* The same for how long their executions may take. */
+void nds_kmod_limit_executions(u32 milliseconds);
 
 /*
  * nds_kmod_os.c: the bytes that the module holds, pages and the model's structs alike. What it held

@@ -50,6 +50,16 @@ void nds_kmod_silence(u32 parts) {
   mutex_unlock(&models_lock);
 }
 
+void nds_kmod_limit_executions(u32 milliseconds) {
+  unsigned int index;
+
+  mutex_lock(&models_lock);
+  for (index = 0; index < ARRAY_SIZE(device_of); index++)
+    if (device_of[index].device)
+      nds_device_set_execution_limit(device_of[index].device, milliseconds);
+  mutex_unlock(&models_lock);
+}
+
 /* The mode of the nodes, where devtmpfs or udev make them. */
 static char* node_name(NDS_DEVNODE_CONST struct device* node, umode_t* mode) {
   if (mode) *mode = params.node_mode;
@@ -103,7 +113,10 @@ static int create_models(void) {
     params.config.device_index = index;
     mutex_lock(&models_lock);
     error = nds_device_create(machine, &params.config, &device_of[index].device);
-    if (!error) nds_device_silence(device_of[index].device, nds_kmod_silent_parts());
+    if (!error) {
+      nds_device_silence(device_of[index].device, nds_kmod_silent_parts());
+      nds_device_set_execution_limit(device_of[index].device, nds_kmod_execution_limit());
+    }
     mutex_unlock(&models_lock);
   }
   if (error) destroy_models();

@@ -113,6 +113,33 @@ MODULE_PARM_DESC(silent,
                  "part of the devices that does not answer: nothing, dma, mailbox or reset; may be "
                  "changed at any time (default nothing)");
 
+/* One doorbell may keep a device busy this long, in milliseconds. Its caller can always be killed.
+ */
+static uint execution_limit = 60000;
+
+static int set_execution_limit(const char* text, const struct kernel_param* param) {
+  int error = kstrtouint(text, 0, &execution_limit);
+
+  if (!error) nds_kmod_limit_executions(execution_limit);
+  return error;
+}
+
+static int get_execution_limit(char* text, const struct kernel_param* param) {
+  return sprintf(text, "%u\n", execution_limit);
+}
+
+static const struct kernel_param_ops execution_limit_ops = {.set = set_execution_limit,
+                                                            .get = get_execution_limit};
+
+u32 nds_kmod_execution_limit(void) {
+  return execution_limit;
+}
+
+module_param_cb(execution_limit, &execution_limit_ops, NULL, 0644);
+MODULE_PARM_DESC(execution_limit,
+                 "milliseconds that one request to execute may take, 0 = as long as it takes; may "
+                 "be changed at any time (default 60000)");
+
 static uint revision;
 module_param(revision, uint, 0444);
 MODULE_PARM_DESC(revision, "PCI revision, 0 = hardware, 240 = emulator, 255 = QEMU (default 0)");

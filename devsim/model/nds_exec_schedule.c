@@ -100,11 +100,12 @@ static void run_in_turns(struct runner* runner) {
   struct nds_device* device = runner->device;
   bool moved = true;
 
-  if (device->dma.rung) runner->killed = !nds_dma_run_in_execution(device);
   while (moved && !runner->killed) {
     uint32_t number;
 
     moved = start_requests(device);
+    /* Descriptors of a request may ring too, and a runner that was killed may have left some. */
+    if (device->dma.rung) runner->killed = !nds_dma_run_in_execution(device);
     for (number = 0; number < ENGINES(device) && !runner->killed; number++)
       moved = take_turn(runner, number) || moved;
   }

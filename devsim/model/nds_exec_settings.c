@@ -48,8 +48,10 @@ void nds_exec_observe_ring(const struct nds_device* device, uint32_t queue_index
                            uint64_t begin) {
   const struct nds_observer* observer = &device->exec.observer;
   uint32_t engine = queue_index / NEURON_MAX_DMA_QUEUES;
+  uint32_t engines = device->profile->cores * NEURON_DMA_ENGINES_PER_CORE;
 
-  if (!observer->transfer) return;
+  /* The driver's copy engines belong to no core. */
+  if (!observer->transfer || engine >= engines) return;
   observer->transfer(observer->context, engine / NEURON_DMA_ENGINES_PER_CORE, engine,
                      queue_index % NEURON_MAX_DMA_QUEUES, bytes, begin, nds_os_now());
 }

@@ -17,16 +17,16 @@ static int refuse(uint32_t at, uint32_t* field) {
   return -EINVAL;
 }
 
-/* Entry of the model's address table, plus an offset. An entry of 0 names nothing. */
+/* Entry of the model's address table, plus `offset`. An entry of 0 names nothing. */
 static int table_address(struct nds_device* device, uint64_t table, const uint8_t* record,
-                         uint32_t at, uint64_t* pa, uint32_t* field) {
+                         uint32_t at, uint32_t offset, uint64_t* pa, uint32_t* field) {
   uint32_t entry = neuron_record_u16(record, at + 4);
   uint64_t address = 0;
 
   if (!table || record[at + 6]) return refuse(table ? at + 6 : at + 7, field);
   if (nds_bus_read(device, table + 8ull * entry, &address, sizeof address) || !address)
     return refuse(at + 4, field);
-  *pa = address + neuron_record_u32(record, at);
+  *pa = address + offset;
   return 0;
 }
 
@@ -41,7 +41,10 @@ static int operand_address(struct nds_device* device, uint32_t core, uint32_t en
       *pa = neuron_record_u64(record, at);
       return 0;
     case NEURON_ADDRESS_TABLE:
-      return table_address(device, of->dge_table, record, at, pa, field);
+      return table_address(device, of->dge_table, record, at, neuron_record_u32(record, at), pa,
+                           field);
+    case NEURON_ADDRESS_TABLE_REGISTER:
+      return table_address(device, of->dge_table, record, at, registers[record[at]], pa, field);
     case NEURON_ADDRESS_REGISTERS:
       *pa = registers[record[at]] | (uint64_t)registers[record[at + 1]] << 32;
       return 0;

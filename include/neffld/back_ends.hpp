@@ -54,6 +54,7 @@ struct DeviceOptions {
   /// the first usable node by number, else "sim" (decision 43).
   std::string name = "sim";
   std::uint32_t sim_architecture = 3;
+  SimCompute sim_compute = SimCompute::run;
   NodeOptions nodes;
   bool experimental = false;  ///< see GateOptions
   bool dry_run = false;
@@ -65,6 +66,7 @@ struct DeviceOptions {
 struct OpenedDevice {
   std::unique_ptr<DeviceFile> file;
   std::shared_ptr<TraceWriter> trace;  ///< finish() it after `file` is closed; null = no recording
+  std::shared_ptr<SimDevice> sim;      ///< behind `file`, see sim_control.hpp; null = it is a node
 };
 
 /// Opens a device by name with everything around it: gate, dry run, recorder.

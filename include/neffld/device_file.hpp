@@ -41,12 +41,20 @@ class DeviceFile {
   virtual std::string refusal() const { return {}; }
 };
 
+/// What a simulated device does with compute records of the programs it executes.
+enum class SimCompute : std::uint8_t {
+  run,     ///< computes them; a record that is not modelled ends the execution
+  skip,    ///< steps over them: synchronisation and transfers are real, results are not
+  refuse,  ///< ends the execution at the first one, as the kernel module does
+};
+
 /// Settings of the simulated device linked into the process.
 struct SimOptions {
   std::uint32_t architecture = 3;   ///< 2 = v2 (trn1), 3 = v3 (trn2)
   std::uint64_t hbm_bytes = 0;      ///< size of each HBM, 0 = the real one (16 or 24 GiB)
   std::uint32_t driver_minor = 24;  ///< driver generation 2.24 (as measured), 2.27 or 2.30
   bool clean_errors = false;        ///< errnos where the driver returns positive residues
+  SimCompute compute = SimCompute::run;
 };
 
 /// A simulated device inside this process. Every `open` is a file of the same device, as several

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a test may ask of an in-process device beyond one open file: other processes, dup and fork,
-// and the facts the driver shows in sysfs.
+// What may be asked of an in-process device beyond one open file: other processes, dup and fork,
+// the facts the driver shows in sysfs, and how executions go on and what they do.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -38,5 +39,56 @@ Result<std::string> sim_fact(SimDevice& device, const std::string& path);
 
 /// Bytes of live allocations in the device's host memory.
 std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept;
+
+/// The order in which executions go on. Seed 0, the initial one, is deterministic: engines take
+/// turns, transfers are over when they are started. Any other seed lets a generator decide which
+/// engine, ring or transfer moves next; equal seeds give equal orders, and programs must not see a
+/// difference. `keep_ring_order` = false lets rings lose their order, which programs do see.
+void sim_set_schedule(SimDevice& device, std::uint64_t seed, bool keep_ring_order = true) noexcept;
+
+/// How long one doorbell may run the device; what has not ended then ends with
+/// NEURON_EXEC_ENDLESS. 0 = as long as it takes, the initial value.
+void sim_set_execution_limit(SimDevice& device, std::chrono::milliseconds limit) noexcept;
+
+/// A record that an engine executed, and bytes that a ring or a direct transfer moved. Times are
+/// nanoseconds of a monotonic clock.
+struct SimRecordEvent {
+  std::uint32_t core = 0, engine = 0;
+  std::uint32_t slot = 0;  ///< in the engine's image
+  std::uint8_t opcode = 0;
+  std::uint64_t begin_ns = 0, end_ns = 0;
+};
+struct SimTransferEvent {
+  std::uint32_t core = 0;
+  bool direct = false;           ///< started by a record; else a descriptor pair of a ring
+  std::uint32_t dma_engine = 0;  ///< of the device; meaningless if direct
+  std::uint32_t queue = 0;       ///< direct: the engine that started it
+  std::uint64_t bytes = 0;       ///< read
+  std::uint64_t begin_ns = 0, end_ns = 0;
+};
+
+/// Watches executions. Called from the thread whose doorbell runs the device, which must not be
+/// used meanwhile.
+class SimObserver {
+ public:
+  virtual ~SimObserver() = default;
+  virtual void record(const SimRecordEvent& event) noexcept = 0;
+  virtual void transfer(const SimTransferEvent& event) noexcept = 0;
+};
+
+/// From now on `observer`, which must outlive the device or its replacement, watches; null =
+/// nobody.
+void sim_set_observer(SimDevice& device, SimObserver* observer) noexcept;
+
+/// What executions did since the device was made.
+struct SimExecutionCounters {
+  std::uint64_t executions = 0;       ///< that reached their end
+  std::uint64_t failures = 0;         ///< that an error ended or a later request gave up
+  std::uint64_t records = 0;          ///< executed, of all kinds
+  std::uint64_t compute_records = 0;  ///< of them, computed
+  std::uint64_t skipped_compute = 0;  ///< of them, stepped over
+  std::uint64_t direct_transfers = 0;
+};
+SimExecutionCounters sim_execution_counters(SimDevice& device) noexcept;
 
 }  // namespace neffld

@@ -104,8 +104,9 @@ enum neuron_record_offset {
 
 /* Markers of an address operand, in its byte 7 (spec 05 A3). */
 #define NEURON_ADDRESS_IMMEDIATE 0x00u
-#define NEURON_ADDRESS_TABLE 0x20u     /* bytes 0-3 offset, 4-5 entry of the address table */
-#define NEURON_ADDRESS_REGISTERS 0x80u /* byte 0 low, byte 1 high register */
+#define NEURON_ADDRESS_TABLE 0x20u          /* bytes 0-3 offset, 4-5 entry of the address table */
+#define NEURON_ADDRESS_TABLE_REGISTER 0x28u /* the same, the offset in register byte 0 */
+#define NEURON_ADDRESS_REGISTERS 0x80u      /* byte 0 low, byte 1 high register */
 
 enum neuron_operand_source {
   NEURON_SOURCE_REGISTER = 0,

@@ -10,54 +10,9 @@ namespace {
 
 using isa::Record;
 
-// Opcodes whose effect on synchronisation the model knows (spec 05 A2, A5).
-enum Op : std::uint8_t {
-  event_semaphore = 0xA0,
-  halt = 0xA1,
-  write = 0xA5,
-  move_registers = 0xA7,
-  alu = 0xA8,
-  compare_branch = 0xA9,
-  tensor_load = 0xAA,
-  range_clear = 0xB0,
-  poll_semaphore = 0xB3,
-  test_event_semaphore = 0xB4,
-  dma_memcpy = 0xB8,
-  dma_indirect = 0xBB,
-  dma_transpose = 0xBD,
-  dma_gather_transpose = 0xF1,
-};
-
-constexpr std::uint8_t dtype_i32 = 8;
-constexpr std::uint8_t on_completion = 0x10;  // update modes of A1
-constexpr std::uint8_t source_immediate = 1;
-
-enum TargetMode : std::uint8_t {
-  target_register = 1,
-  relative_immediate = 3,
-  relative_register = 4
-};
-
 bool starts_transfer(std::uint8_t opcode) {
-  return opcode == dma_memcpy || opcode == dma_indirect || opcode == dma_transpose ||
-         opcode == dma_gather_transpose;
-}
-
-bool compare(std::uint8_t op, std::int64_t a, std::int64_t b) {
-  switch (op) {
-    case 1:
-      return a < b;
-    case 2:
-      return a <= b;
-    case 3:
-      return a == b;
-    case 4:
-      return a != b;
-    case 5:
-      return a >= b;
-    default:
-      return a > b;
-  }
+  return opcode == NEURON_OP_DMA_MEMCPY || opcode == NEURON_OP_DMA_INDIRECT ||
+         opcode == NEURON_OP_DMA_TRANSPOSE || opcode == NEURON_OP_DMA_GATHER_TRANSPOSE;
 }
 
 }  // namespace
@@ -77,82 +32,35 @@ Result<TokenEngine> TokenEngine::make(const Locator& locator, const DeviceMemory
   return made;
 }
 
-std::array<TokenEngine::Wait, 2> TokenEngine::waits_of(Record record) {
-  std::array<Wait, 2> waits = {Wait{record.u8(isa::at_wait_mode), record.u8(isa::at_wait_index),
-                                    record.u32(isa::at_semaphore_value)}};
-  if (record.opcode() == event_semaphore) {
-    waits[1] = {record.u8(isa::at_extended_wait_mode), record.u8(0x21), record.u32(0x24)};
-  }
-  return waits;
+std::array<neuron_sync, 2> TokenEngine::waits_of(Record record) {
+  const std::uint8_t* bytes = record.bytes().data();
+  return {neuron_wait_of(bytes, 0), neuron_wait_of(bytes, 1)};
 }
 
-std::array<TokenEngine::Update, 2> TokenEngine::updates_of(Record record) {
-  std::array<Update, 2> updates = {Update{record.u8(isa::at_update_mode),
-                                          record.u8(isa::at_update_index),
-                                          record.u32(isa::at_semaphore_value)}};
-  if (record.opcode() == event_semaphore) {
-    updates[1] = {record.u8(isa::at_extended_update_mode), record.u8(0x23), record.u32(0x28)};
-  }
-  return updates;
+std::array<neuron_sync, 2> TokenEngine::updates_of(Record record) {
+  const std::uint8_t* bytes = record.bytes().data();
+  return {neuron_update_of(bytes, 0), neuron_update_of(bytes, 1)};
 }
 
-bool TokenEngine::holds(const Wait& wait, const TokenCore& core, bool& known) {
-  const std::uint32_t semaphore = core.semaphores[wait.index];
-  const bool event = core.events[wait.index] != 0;
-  switch (wait.mode) {
-    case 0:
-      return true;
-    case 1:
-      return semaphore == wait.value;
-    case 2:
-      return semaphore < wait.value;
-    case 3:
-      return semaphore <= wait.value;
-    case 4:
-      return semaphore > wait.value;
-    case 5:
-      return semaphore >= wait.value;
-    case 6:
-    case 7:
-      return event;
-    case 14:
-    case 15:
-      return !event;
-    default:
-      known = false;
-      return false;
-  }
+bool TokenEngine::holds(const neuron_sync& wait, const TokenCore& core, bool& known) {
+  known = known && neuron_wait_is_known(wait.mode);
+  if (!known) return false;
+  const std::uint32_t present = neuron_wait_names_event(wait.mode)
+                                    ? std::uint32_t{core.events[wait.index]}
+                                    : core.semaphores[wait.index];
+  return neuron_wait_holds(wait.mode, present, wait.value);
 }
 
-bool TokenEngine::apply(const Update& update, TokenCore& core) {
-  std::uint32_t& semaphore = core.semaphores[update.index];
-  switch (update.mode & ~on_completion) {
-    case 0:
-      return update.mode == 0;
-    case 1:
-      core.events[update.index] = 1;
-      return true;
-    case 2:
-      core.events[update.index] = 0;
-      return true;
-    case 3:
-      ++semaphore;
-      return true;
-    case 4:
-      --semaphore;
-      return true;
-    case 5:
-      semaphore += update.value;
-      return true;
-    case 7:
-      semaphore -= update.value;
-      return true;
-    case 9:
-      semaphore = update.value;
-      return true;
-    default:
-      return false;  // register forms
+bool TokenEngine::apply(const neuron_sync& update, TokenCore& core) {
+  if (update.mode == 0) return true;
+  if (!neuron_update_is_known(update.mode)) return false;  // register forms
+  if (neuron_update_names_event(update.mode)) {
+    core.events[update.index] = neuron_update_result(update.mode, 0, 0) != 0;
+  } else {
+    std::uint32_t& semaphore = core.semaphores[update.index];
+    semaphore = neuron_update_result(update.mode, semaphore, update.value);
   }
+  return true;
 }
 
 TokenEngine::Step TokenEngine::fail_with(TokenResult::Outcome outcome, std::string text) {
@@ -167,17 +75,17 @@ Result<TokenEngine::Step> TokenEngine::step(TokenCores& cores, TokenRings& rings
   const Record record(record_at(pc_));
   TokenCore& mine = cores[core()];
   bool known = true, all_hold = true;
-  for (const Wait& wait : waits_of(record)) all_hold = holds(wait, mine, known) && all_hold;
+  for (const neuron_sync& wait : waits_of(record)) all_hold = holds(wait, mine, known) && all_hold;
   if (!known) {
     return fail_with(TokenResult::Outcome::not_modelled, "waits in a mode that is not modelled");
   }
   if (!all_hold) return Step::waits;
   started_ = true;
-  for (const Wait& wait : waits_of(record)) {
-    if (wait.mode == 7) mine.events[wait.index] = 0;
-    if (wait.mode == 15) mine.events[wait.index] = 1;
+  for (const neuron_sync& wait : waits_of(record)) {
+    std::uint32_t after = 0;
+    if (neuron_wait_consumes(wait.mode, &after)) mine.events[wait.index] = after != 0;
   }
-  for (const Update& update : updates_of(record)) {
+  for (const neuron_sync& update : updates_of(record)) {
     if (!apply(update, mine)) {
       return fail_with(TokenResult::Outcome::not_modelled,
                        fmt::format("updates in mode {}, which is not modelled", update.mode));
@@ -190,10 +98,10 @@ Result<TokenEngine::Step> TokenEngine::execute(Record record, TokenCores& cores,
                                                TokenResult& result) {
   const std::uint8_t opcode = record.opcode();
   switch (opcode) {
-    case halt:
+    case NEURON_OP_HALT:
       halted_ = true;
       return Step::moved;
-    case write: {
+    case NEURON_OP_WRITE: {
       const Place place = locator_->locate(record.u64(isa::at_write_address));
       const std::uint32_t value = record.u32(isa::at_write_value);
       if (place.kind == Place::Kind::queue_register) {
@@ -204,20 +112,20 @@ Result<TokenEngine::Step> TokenEngine::execute(Record record, TokenCores& cores,
       }
       break;
     }
-    case move_registers:
+    case NEURON_OP_MOVE:
       move(record);
       break;
-    case alu:
+    case NEURON_OP_ALU:
       compute(record);
       break;
-    case tensor_load:
+    case NEURON_OP_TENSOR_LOAD:
       forget_loaded(record);
       break;
-    case compare_branch:
+    case NEURON_OP_COMPARE_BRANCH:
       return branch(record);
-    case range_clear:
-    case poll_semaphore:
-    case test_event_semaphore:
+    case NEURON_OP_RANGE_CLEAR:
+    case NEURON_OP_POLL_SEMAPHORE:
+    case NEURON_OP_TEST_EVENT_SEMAPHORE:
       return fail_with(TokenResult::Outcome::not_modelled,
                        "its payload is not known, so neither is what it does to semaphores");
     default:
@@ -240,16 +148,16 @@ TokenEngine::Step TokenEngine::jump(std::uint64_t offset) {
 }
 
 std::optional<bool> TokenEngine::taken(Record record) const {
-  const std::uint8_t op = record.u8(0x0C);
-  if (op == 0) return true;
-  if (op > 12) return std::nullopt;
-  const auto left = registers_[record.u8(0x20)];
-  const auto right = op <= 6 ? std::optional(record.u32(0x10)) : registers_[record.u8(0x21)];
+  const std::uint8_t op = record.u8(NEURON_AT_OPERATION);
+  if (op == NEURON_COMPARE_ALWAYS) return true;
+  if (op > NEURON_COMPARE_LAST) return std::nullopt;
+  const auto left = registers_[record.u8(NEURON_AT_COMPARE_LEFT)];
+  const auto right = op <= NEURON_COMPARE_LAST_IMMEDIATE
+                         ? std::optional(record.u32(NEURON_AT_COMPARE_IMMEDIATE))
+                         : registers_[record.u8(NEURON_AT_COMPARE_RIGHT)];
   if (!left || !right) return std::nullopt;
-  const auto widen = [&](std::uint32_t value) -> std::int64_t {
-    return record.u8(0x0D) == dtype_i32 ? static_cast<std::int32_t>(value) : std::int64_t{value};
-  };
-  return compare(op <= 6 ? op : static_cast<std::uint8_t>(op - 6), widen(*left), widen(*right));
+  const std::uint8_t dtype = record.u8(NEURON_AT_DTYPE);
+  return neuron_compare(op, neuron_widen(dtype, *left), neuron_widen(dtype, *right));
 }
 
 TokenEngine::Step TokenEngine::branch(Record record) {
@@ -261,13 +169,13 @@ TokenEngine::Step TokenEngine::branch(Record record) {
   if (!*take) return jump(pc_ + isa::slot_bytes);
   const auto low = registers_[record.u8(0x22)], high = registers_[record.u8(0x23)];
   switch (record.u8(isa::at_branch_target_mode)) {
-    case relative_immediate:
+    case NEURON_TARGET_RELATIVE:
       return jump(pc_ + static_cast<std::uint64_t>(
                             static_cast<std::int32_t>(record.u32(isa::at_branch_immediate))));
-    case target_register:
+    case NEURON_TARGET_REGISTERS:
       if (low && high) return jump((*low | std::uint64_t{*high} << 32) - base_);
       break;
-    case relative_register:
+    case NEURON_TARGET_RELATIVE_REGISTER:
       if (low) return jump(pc_ + static_cast<std::uint64_t>(static_cast<std::int32_t>(*low)));
       break;
     default:
@@ -280,32 +188,22 @@ void TokenEngine::move(Record record) {
   const std::uint8_t count = record.u8(0x0C);
   for (std::uint8_t i = 0; i < count && i < 8; ++i) {
     const std::uint8_t target = record.u8(0x18u + i);
-    registers_[target] = record.u8(0x0E) == source_immediate
+    registers_[target] = record.u8(NEURON_AT_SOURCE) == NEURON_SOURCE_IMMEDIATE
                              ? std::optional(record.u32(0x20u + 4u * i))
                              : registers_[record.u8(0x10u + i)];
   }
 }
 
 void TokenEngine::compute(Record record) {
-  const auto source = registers_[record.u8(0x10)];
+  const auto source = registers_[record.u8(NEURON_AT_ALU_SOURCE)];
   std::optional<std::uint32_t> value;
-  if (source && record.u8(0x0E) == source_immediate) {
-    const std::uint32_t immediate = record.u32(0x18);
-    switch (record.u8(0x0C)) {
-      case 4:
-        value = *source + immediate;
-        break;
-      case 5:
-        value = *source - immediate;
-        break;
-      case 6:
-        value = *source * immediate;
-        break;
-      default:
-        break;
-    }
+  std::uint32_t result = 0;
+  if (source && record.u8(NEURON_AT_SOURCE) == NEURON_SOURCE_IMMEDIATE &&
+      neuron_alu(record.u8(NEURON_AT_OPERATION), record.u8(NEURON_AT_DTYPE), *source,
+                 record.u32(NEURON_AT_ALU_IMMEDIATE), &result)) {
+    value = result;
   }
-  registers_[record.u8(0x14)] = value;
+  registers_[record.u8(NEURON_AT_ALU_TARGET)] = value;
 }
 
 void TokenEngine::forget_loaded(Record record) {
@@ -329,10 +227,10 @@ StoppedEngine TokenEngine::waiting(const TokenCores& cores) const {
   constexpr std::string_view comparisons[] = {"", "==", "<", "<=", ">", ">="};
   StoppedEngine stopped = where();
   const TokenCore& mine = cores[core()];
-  for (const Wait& wait : waits_of(Record(record_at(pc_)))) {
+  for (const neuron_sync& wait : waits_of(Record(record_at(pc_)))) {
     bool known = true;
     if (holds(wait, mine, known)) continue;
-    stopped.event = wait.mode > 5;
+    stopped.event = neuron_wait_names_event(wait.mode);
     stopped.index = wait.index;
     stopped.wanted = wait.value;
     stopped.value = stopped.event ? mine.events[wait.index] : mine.semaphores[wait.index];
@@ -349,7 +247,7 @@ void TokenEngine::for_each_left(
     const std::function<void(std::uint32_t, std::uint32_t)>& each) const {
   for (std::uint64_t at = pc_; at + isa::slot_bytes <= image_.size(); at += isa::slot_bytes) {
     const Record record(record_at(at));
-    for (const Update& update : updates_of(record)) {
+    for (const neuron_sync& update : updates_of(record)) {
       if (isa::updates_semaphore(update.mode)) each(core(), update.index);
     }
     if (starts_transfer(record.opcode())) each(core(), record.u8(isa::at_dma_semaphore));

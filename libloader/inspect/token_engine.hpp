@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isa/record.hpp"
+#include "neuron_abi/instruction.h"
 #include "token_rings.hpp"
 
 namespace neffld {
@@ -38,15 +39,6 @@ class TokenEngine {
   void for_each_left(const std::function<void(std::uint32_t, std::uint32_t)>& each) const;
 
  private:
-  struct Wait {
-    std::uint8_t mode = 0, index = 0;
-    std::uint32_t value = 0;
-  };
-  struct Update {
-    std::uint8_t mode = 0, index = 0;
-    std::uint32_t value = 0;
-  };
-
   TokenEngine(const Locator& locator, std::uint32_t subgraph, Engine engine)
       : locator_(&locator), subgraph_(subgraph), engine_(engine) {}
   std::uint32_t core() const { return locator_->layout().subgraphs[subgraph_].core; }
@@ -54,10 +46,10 @@ class TokenEngine {
     return Bytes(image_).subspan(offset, isa::slot_bytes);
   }
   /// Waits and updates of a record: its own, and the second ones of an A0.
-  static std::array<Wait, 2> waits_of(isa::Record record);
-  static std::array<Update, 2> updates_of(isa::Record record);
-  static bool holds(const Wait& wait, const TokenCore& core, bool& known);
-  static bool apply(const Update& update, TokenCore& core);
+  static std::array<neuron_sync, 2> waits_of(isa::Record record);
+  static std::array<neuron_sync, 2> updates_of(isa::Record record);
+  static bool holds(const neuron_sync& wait, const TokenCore& core, bool& known);
+  static bool apply(const neuron_sync& update, TokenCore& core);
 
   Step fail_with(TokenResult::Outcome outcome, std::string text);
   Result<Step> execute(isa::Record record, TokenCores& cores, TokenRings& rings,

@@ -416,6 +416,14 @@ TEST_CASE("a direct transfer names memory by table, register or address") {
               .empty());
     CHECK(fixture.client.read(fixture.memory, 64_KiB, 0x40100) == bytes);
   }
+  SECTION("table with the offset in a register") {
+    CHECK(fixture
+              .run({set_register(9, 0x40), transfer({by_table(1, 9) | 0x08ull << 56, 100},
+                                                    {fixture.pa + 0x50000, 100}, 1, 1, 20, 1)})
+              .empty());
+    CHECK(fixture.client.read(fixture.memory, 100, 0x50000) ==
+          std::vector<std::uint8_t>(bytes.begin() + 0x40, bytes.begin() + 0x40 + 100));
+  }
   SECTION("registers") {
     CHECK(fixture
               .run({set_register(7, static_cast<std::uint32_t>(fixture.pa)),
@@ -436,7 +444,7 @@ TEST_CASE("a direct transfer names memory by table, register or address") {
     CHECK(refused_at(by_table(0, 0)) == NEURON_AT_DMA_SOURCE + 4);
     CHECK(refused_at(by_table(1, 0) | 1ull << 48) == NEURON_AT_DMA_SOURCE + 6);
     CHECK(refused_at(fixture.pa | 0x10ull << 56) == NEURON_AT_DMA_SOURCE + 7);
-    CHECK(refused_at(fixture.pa | 0x28ull << 56) == NEURON_AT_DMA_SOURCE + 7);
+    CHECK(refused_at(fixture.pa | 0x24ull << 56) == NEURON_AT_DMA_SOURCE + 7);
     fixture.core.set_dge_table(0);
     CHECK(refused_at(by_table(1, 0)) == NEURON_AT_DMA_SOURCE + 7);
   }
