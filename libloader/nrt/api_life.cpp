@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "api.hpp"
+#include "environment.hpp"
 #include "nrt/nrt.h"
 #include "nrt/nrt_version.h"
 #include "version.hpp"
@@ -23,12 +24,32 @@ NRT_STATUS answer_count(const char* api, std::uint32_t* out,
   });
 }
 
+template <std::size_t size>
+void copy_text(char (&to)[size], std::string_view text) {
+  std::copy_n(text.begin(), std::min(text.size(), size - 1), to);
+}
+
+/// What other processes may know of this one. Clients pass NULL as a version, too.
+StoreProcess describe_process(nrt_framework_type_t framework, const char* fw_version,
+                              const char* fal_version) {
+  StoreProcess process{};
+  copy_text(process.magic, "NPRC");
+  process.magic[3] = 'C';
+  process.framework = static_cast<std::uint32_t>(framework);
+  copy_text(process.tag, get_env("NEURON_PROCESS_TAG").value_or(""));
+  copy_text(process.runtime_version, runtime_version);
+  copy_text(process.framework_version, fw_version == nullptr ? "" : fw_version);
+  copy_text(process.fal_version, fal_version == nullptr ? "" : fal_version);
+  return process;
+}
+
 }  // namespace
 
-NRT_STATUS nrt_init(nrt_framework_type_t framework, const char* /*fw_version*/,
-                    const char* /*fal_version*/) {
-  return ungated("nrt_init", "initialise the runtime",
-                 [&] { return Runtime::get().init(framework); });
+NRT_STATUS nrt_init(nrt_framework_type_t framework, const char* fw_version,
+                    const char* fal_version) {
+  return ungated("nrt_init", "initialise the runtime", [&] {
+    return Runtime::get().init(describe_process(framework, fw_version, fal_version));
+  });
 }
 
 void nrt_close(void) {

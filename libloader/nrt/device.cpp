@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "device.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -9,6 +10,28 @@
 #include "neuron_abi/ioctl.h"
 
 namespace neffld::nrt {
+
+namespace {
+
+/// The counter of a memory category (spec 07 section 6.4).
+Counter counter_of(std::uint32_t category) {
+  switch (category) {
+    case NEURON_MEM_CODE_DEVICE:
+      return Counter::code_bytes;
+    case NEURON_MEM_TENSORS_DEVICE:
+      return Counter::tensor_bytes;
+    case NEURON_MEM_CONSTANTS_DEVICE:
+      return Counter::constant_bytes;
+    case NEURON_MEM_SCRATCHPAD_DEVICE:
+    case NEURON_MEM_SCRATCHPAD_NONSHARED_DEVICE:
+    case NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE:
+      return Counter::scratchpad_bytes;
+    default:
+      return Counter::other_bytes;
+  }
+}
+
+}  // namespace
 
 /// Passes everything on and keeps count of the memory each core holds.
 class CountingFile final : public ForwardingFile {
@@ -32,13 +55,22 @@ class CountingFile final : public ForwardingFile {
 
   std::uint64_t bytes_on_core(std::uint32_t core) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = by_core_.find(core);
-    return found == by_core_.end() ? 0 : found->second;
+    std::uint64_t sum = 0;
+    for (const auto& [place, bytes] : used_) {
+      if (place.first == core) sum += bytes;
+    }
+    return sum;
+  }
+  /// From now on the store learns of every change; null ends that.
+  void report_to(DataStore* store) {
+    const std::scoped_lock lock(mutex_);
+    store_ = store;
   }
 
  private:
+  using Place = std::pair<std::uint32_t, Counter>;  ///< core, what its memory is for
   struct Allocation {
-    std::uint32_t core;
+    Place place;
     std::uint64_t bytes;
   };
   using Rows = std::map<std::uint64_t, Allocation>;  // by handle; inserting a node needs no memory
@@ -48,31 +80,45 @@ class CountingFile final : public ForwardingFile {
     try {
       std::uint64_t handle = 0;
       std::memcpy(&handle, reinterpret_cast<const void*>(alloc.mem_handle_ptr), sizeof handle);
-      const Allocation row{alloc.nc_id, (alloc.size + page - 1) / page * page};
+      const Allocation row{{alloc.nc_id, counter_of(alloc.mem_type)},
+                           (alloc.size + page - 1) / page * page};
       const std::scoped_lock lock(mutex_);
-      if (live_.emplace(handle, row).second) by_core_[row.core] += row.bytes;
+      std::uint64_t& used = used_[row.place];
+      if (!live_.emplace(handle, row).second) return;
+      used += row.bytes;
+      report(row.place);
     } catch (const std::bad_alloc&) {
     }
   }
   Rows::node_type take_row(std::uint64_t handle) noexcept {
     const std::scoped_lock lock(mutex_);
     Rows::node_type row = live_.extract(handle);
-    if (row) by_core_.at(row.mapped().core) -= row.mapped().bytes;
+    if (!row) return row;
+    used_.at(row.mapped().place) -= row.mapped().bytes;
+    report(row.mapped().place);
     return row;
   }
   void put_back(Rows::node_type row) noexcept {
     const std::scoped_lock lock(mutex_);
     if (!row) return;
-    by_core_.at(row.mapped().core) += row.mapped().bytes;
+    used_.at(row.mapped().place) += row.mapped().bytes;
+    report(row.mapped().place);
     live_.insert(std::move(row));
+  }
+
+  void report(const Place& place) noexcept {
+    if (store_ != nullptr) store_->set(place.first, place.second, used_.at(place));
   }
 
   mutable std::mutex mutex_;
   Rows live_;
-  std::map<std::uint32_t, std::uint64_t> by_core_;
+  std::map<Place, std::uint64_t> used_;  ///< bytes
+  DataStore* store_ = nullptr;
 };
 
 namespace {
+
+constexpr std::size_t printk_bytes = 512;  ///< a line of the kernel's log at most, with its end
 
 /// The planner's categories have no tensors: the loader allocates none.
 constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
@@ -81,9 +127,12 @@ constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEV
 
 Device::Device(std::uint32_t number, std::shared_ptr<CountingFile> file,
                std::unique_ptr<Session> session)
-    : number_(number), file_(std::move(file)), session_(std::move(session)) {}
+    : number_(number), file_(std::move(file)), marks_(file_), session_(std::move(session)) {}
 
-Device::~Device() = default;
+Device::~Device() {
+  session_.reset();
+  file_->report_to(nullptr);
+}
 
 Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint32_t number) {
   DeviceOptions options;
@@ -92,7 +141,28 @@ Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint
   auto file = std::make_shared<CountingFile>(std::move(opened.file));
   NEFFLD_ASSIGN(std::unique_ptr<Session> session,
                 Session::open(std::make_unique<ForwardingFile>(file)));
-  return std::shared_ptr<Device>(new Device(number, std::move(file), std::move(session)));
+  std::shared_ptr<Device> device(new Device(number, std::move(file), std::move(session)));
+  device->store_ = DataStore::open(device->file_);
+  device->file_->report_to(device->store_.get());
+  return device;
+}
+
+Result<CoreRange> Device::reserve(const CoreRange& wanted, bool exact, const Topology& topology) {
+  return marks_.take(wanted, exact, topology);
+}
+
+void Device::print(std::string_view line) noexcept {
+  char text[printk_bytes];
+  while (!line.empty()) {
+    const std::size_t part = std::min(line.size(), sizeof text - 1);
+    std::memcpy(text, line.data(), part);
+    text[part] = 0;
+    neuron_printk argument{};
+    argument.buffer_ptr = reinterpret_cast<std::uintptr_t>(text);
+    argument.size = static_cast<std::uint32_t>(part + 1);
+    if (file_->ioctl(NEURON_IOCTL_PRINTK, &argument) != 0) return;
+    line.remove_prefix(part);
+  }
 }
 
 // DeviceCalls counts calls without a lock, so each use has its own.

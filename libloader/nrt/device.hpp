@@ -7,7 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
+#include "core_marks.hpp"
+#include "data_store.hpp"
 #include "device_calls.hpp"
 #include "neffld/session.hpp"
 #include "topology.hpp"
@@ -33,6 +36,13 @@ class Device {
     return use(*session_);
   }
 
+  /// Takes virtual cores of the device for this process; see CoreMarks::take().
+  Result<CoreRange> reserve(const CoreRange& wanted, bool exact, const Topology& topology);
+  DataStore& store() { return *store_; }
+  /// Puts a line into the kernel's log, in pieces the driver takes; nothing comes of it where the
+  /// driver has no such call.
+  void print(std::string_view line) noexcept;
+
   // Tensor memory; from any thread.
   Result<DeviceMemory> allocate(std::uint64_t size, std::uint32_t hbm, std::uint32_t core,
                                 std::string owner);
@@ -52,6 +62,8 @@ class Device {
 
   std::uint32_t number_;
   std::shared_ptr<CountingFile> file_;
+  CoreMarks marks_;
+  std::unique_ptr<DataStore> store_;  ///< `file_` reports to it
   std::mutex session_mutex_;
   std::unique_ptr<Session> session_;  ///< its destructor frees on `file_`
 };

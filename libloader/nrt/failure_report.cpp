@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "environment.hpp"
+#include "error_ring.hpp"
 #include "log.hpp"
 #include "runtime.hpp"
 #include "version.hpp"
@@ -59,8 +60,14 @@ int status_rank(NRT_STATUS status) {
 
 void report_failure(NRT_STATUS status, const char* api) {
   if (reported.at(static_cast<std::size_t>(status_rank(status))).exchange(true)) return;
-  if (!log_enabled(Level::error, "NRT")) return;
-  log(Level::error, "NRT", "nrt_infodump", surroundings(status, api));
+  const bool dumps = !dump_folder().empty();
+  if (!dumps && !log_enabled(Level::error, "NRT")) return;
+  const std::string text = surroundings(status, api);
+  log(Level::error, "NRT", "nrt_infodump", text);
+  if (!dumps) return;
+  if (const std::string path = dump_errors(text); !path.empty()) {
+    log(Level::error, "NRT", "nrt_core_dump", fmt::format("the last errors are in {}", path));
+  }
 }
 
 void reset_failure_reports() {

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <vector>
 
+#include "error_ring.hpp"
 #include "log_settings.hpp"
 
 namespace neffld::nrt {
@@ -40,6 +41,10 @@ class Logger {
       write(Level::error, "NLOG", "configure_log", complaint);
     }
   }
+  void set_kernel_log(std::function<void(std::string_view)> sink) {
+    const std::scoped_lock lock(mutex_);
+    kernel_.swap(sink);
+  }
   bool enabled(Level level, std::string_view component) {
     const std::scoped_lock lock(mutex_);
     const LogSinks& sinks = settings_.sinks(component);
@@ -58,9 +63,11 @@ class Logger {
   Logger() { configure(); }
   void to_console(Level level, const std::string& line);
   void to_file(const LogSinks& sinks, const std::string& line);
+  void to_kernel(std::string_view body);
 
   std::mutex mutex_;  ///< settings, and one message at a time
   LogSettings settings_;
+  std::function<void(std::string_view)> kernel_;
 };
 
 /// Everything of a text in as few write(2) calls as the kernel makes of it.
@@ -96,6 +103,14 @@ void Logger::to_console(Level level, const std::string& line) {
   }
 }
 
+void Logger::to_kernel(std::string_view body) {
+  while (!body.empty()) {
+    const std::size_t end = std::min(body.find('\n'), body.size());
+    if (end > 0) kernel_(body.substr(0, end));
+    body.remove_prefix(std::min(end + 1, body.size()));
+  }
+}
+
 void Logger::to_file(const LogSinks& sinks, const std::string& line) {
   const int fd = open(sinks.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;
@@ -109,12 +124,18 @@ void Logger::write(Level level, std::string_view component, std::string_view fun
                                             LOG_INFO, LOG_DEBUG, LOG_DEBUG};
   const std::scoped_lock lock(mutex_);
   const LogSinks& sinks = settings_.sinks(component);
-  if (level > std::max({sinks.console, sinks.syslog, sinks.file})) return;
+  const bool shown = level <= std::max({sinks.console, sinks.syslog, sinks.file});
+  if (!shown && level != Level::error) return;
   const std::string body =
       fmt::format("{:>5} {:>5}:{:<40}{}", level_tags[static_cast<std::size_t>(level)], component,
                   function, message);
   const std::string line =
       fmt::format("{} {:>5}:{:<5} {}", timestamp(), getpid(), syscall(SYS_gettid), body);
+  if (level == Level::error) {
+    ErrorRing::get().add(line);
+    if (shown && kernel_) to_kernel(body);
+  }
+  if (!shown) return;
   if (level <= sinks.console) to_console(level, line);
   if (level <= sinks.file) to_file(sinks, line);
   if (level <= sinks.syslog) {
@@ -133,6 +154,10 @@ thread_local Kept kept;
 
 void configure_log() {
   Logger::instance().configure();
+}
+
+void set_kernel_log(std::function<void(std::string_view line)> sink) {
+  Logger::instance().set_kernel_log(std::move(sink));
 }
 
 bool log_enabled(Level level, std::string_view component) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,10 @@ class LogScope {
  private:
   const char* api_;
 };
+
+/// Takes the text of errors, line by line, besides all other sinks; an empty one ends that. It must
+/// not log itself.
+void set_kernel_log(std::function<void(std::string_view line)> sink);
 
 /// Keeps the log usable in a forked child: hold it across fork(2), let go on both sides.
 void lock_log_for_fork();

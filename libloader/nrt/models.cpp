@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
+#include "api.hpp"
 #include "log.hpp"
 
 namespace neffld::nrt {
@@ -60,6 +62,13 @@ Result<ParseCache::Lease> parse(Runtime& runtime, Bytes neff, const NeffHeader& 
   return lease;
 }
 
+/// A 128-bit uuid in 64 bits: both halves, one over the other ([ours], spec 07 section 6.4).
+std::uint64_t fold(const std::array<std::uint8_t, 16>& uuid) {
+  std::uint64_t halves[2];
+  std::memcpy(halves, uuid.data(), sizeof halves);
+  return halves[0] ^ halves[1];
+}
+
 std::shared_ptr<ModelRecord> make_record(const ParsedModel& parsed, std::uint32_t vnc,
                                          std::optional<std::uint32_t> gid, const LoadKnobs& knobs) {
   auto record = std::make_shared<ModelRecord>();
@@ -68,7 +77,9 @@ std::shared_ptr<ModelRecord> make_record(const ParsedModel& parsed, std::uint32_
   record->name = header_name(parsed.header);
   std::copy_n(parsed.header.uuid, record->uuid.size(), record->uuid.begin());
   record->gid = gid;
+  record->trace_uuid = fold(record->uuid);
   record->mac_count = parsed.manifest.mac_count;
+  record->store_slots.assign(record->subgraphs, no_slot);
   record->timeout_seconds = knobs.timeout_seconds;
   record->inputs = parsed.manifest.inputs;
   record->outputs = parsed.manifest.outputs;
@@ -83,6 +94,42 @@ std::shared_ptr<ModelHandle> make_handle(const ModelRecord& record) {
   std::copy_n(record.name.begin(), length, handle->name.begin());
   handle->uuid = record.uuid;
   return handle;
+}
+
+/// What the device's data store says of one subgraph of a loaded model.
+StoreModel describe_model(const ModelRecord& record, std::uint32_t subgraph, std::uint32_t core) {
+  StoreModel model{};
+  model.h_nn = record.h_nn;
+  model.h_model = record.bridge.h_model;
+  model.core = core;
+  model.subgraph = subgraph;
+  model.subgraphs = record.subgraphs;
+  model.gid = record.gid.value_or(0);
+  std::copy(record.uuid.begin(), record.uuid.end(), model.uuid);
+  model.mac_count = record.mac_count;
+  model.trace_uuid = record.trace_uuid;
+  std::copy_n(record.name.begin(), std::min(record.name.size(), sizeof model.name - 1), model.name);
+  return model;
+}
+
+/// The tail of a load, in the seed page's order. The model is registered already and nothing here
+/// can fail: a store that is full or absent keeps nothing.
+void finish_load(Runtime& runtime, Device& device, ModelRecord& record) noexcept {
+  DataStore& store = device.store();
+  const std::uint32_t first_core = runtime.first_core_of(record.vnc);
+  for (std::uint32_t i = 0; i < record.subgraphs; ++i) {
+    record.store_slots[i] = store.add_model(describe_model(record, i, first_core + i));
+  }
+  for (std::uint32_t i = 0; i < record.subgraphs; ++i) {
+    store.add(first_core + i, Counter::model_loads, 1);
+  }
+}
+
+/// The outcome of a load that failed, on the first core of its virtual one.
+void count_failure(Runtime& runtime, std::uint32_t vnc, const Error& error) {
+  if (const auto device = runtime.device_of(vnc)) {
+    (*device)->store().count_status(runtime.first_core_of(vnc), public_status(error));
+  }
 }
 
 /// NEURON_RT_INSPECT_ENABLE: keeps the NEFF beside the profiles. Failing to is no load failure.
@@ -127,6 +174,7 @@ Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
         device->with_session([&](Session& session) { return session.unload(**loaded); }));
     return tl::unexpected<Error>(registered.error());
   }
+  finish_load(runtime, *device, *record);
   return record;
 }
 
@@ -148,6 +196,7 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
     log_inner_error("NMGR", "kmgr_load_nn_post_metrics",
                     fmt::format("Failed to load NN: {}, err: {}", header_name(header),
                                 static_cast<int>(record.error().status)));
+    count_failure(runtime, claim.vnc(), record.error());
     return tl::unexpected<Error>(record.error());
   }
   claim.keep();
@@ -156,10 +205,11 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
   auto handle = guarded([&]() -> Result<void*> {
     auto made = make_handle(**record);
     made->h_nn = h_nn;
-    save_neff(knobs, **record, neff, header);
+    (*record)->interned_id = runtime.intern((*record)->uuid);
     log(Level::info, "NMGR", "kmgr_load_nn_nc",
         fmt::format("Loaded NN \"{}\" ID: {} on virtual core {}", (*record)->name, h_nn,
                     claim.vnc()));
+    save_neff(knobs, **record, neff, header);
     return runtime.models.insert(std::move(made));
   });
   if (!handle) {
@@ -176,6 +226,7 @@ Result<void> unload_record(Runtime& runtime, std::uint32_t h_nn) {
                 fmt::format("Failed to find model: {}", h_nn));
   }
   NEFFLD_ASSIGN(const std::shared_ptr<Device> device, runtime.device_of(record->vnc));
+  for (const std::uint32_t slot : record->store_slots) device->store().remove_model(slot);
   auto unloaded = device->with_session(
       [&](Session& session) { return session.unload(*record->bridge.loaded); });
   runtime.release_vnc(record->vnc);

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "environment.hpp"
+#include "error_ring.hpp"
 #include "failure_report.hpp"
 #include "log.hpp"
 #include "models.hpp"
@@ -70,7 +71,7 @@ Runtime::Call::~Call() {
 
 // ---- life cycle ----
 
-Result<void> Runtime::init(nrt_framework_type_t framework) {
+Result<void> Runtime::init(const StoreProcess& process) {
   const auto refuse = [&](State state) {
     return state == State::closed
                ? fail(Status::closed, ErrorClass::usage, {}, "NRT already closed")
@@ -85,51 +86,34 @@ Result<void> Runtime::init(nrt_framework_type_t framework) {
   }
   configure_log();
   reset_failure_reports();
-  auto started = guarded([&] { return start(framework); });
+  process_ = process;
+  auto started = guarded([&] { return start(); });
   if (started) {
     state_ = State::init;
   } else {
-    const std::scoped_lock devices_lock(devices_mutex_);
-    devices_.clear();
+    close_devices();
   }
   return started;
 }
 
-Result<void> Runtime::start(nrt_framework_type_t framework) {
+Result<void> Runtime::start() {
   // What the environment asks for, and which devices there are.
   NEFFLD_ASSIGN(const Config config, read_config());
   report_environment();
   NEFFLD_ASSIGN(topology_, find_topology(config));
   log_info("nrt_init", fmt::format("Neuron Runtime {} ({}), framework {}", runtime_version,
-                                   open_version_text(), static_cast<int>(framework)));
+                                   open_version_text(), process_.framework));
   log_info("nrt_init", fmt::format("Instance info:: device:{} device count:{} cores per device:{} "
                                    "architecture:{}",
                                    topology_.device, topology_.devices, topology_.cores_per_device,
                                    arch_name(topology_.arch)));
 
   // Which cores are ours.
-  NEFFLD_ASSIGN(cores_, choose_cores(config, topology_));
-  cached_cores_ = cores_.count;
+  NEFFLD_TRY(reserve_cores(config));
   log_info("nrt_init", fmt::format("Visible logical cores {} to {} of {}, physical cores {} to {}",
                                    cores_.first, cores_.first + cores_.count - 1, topology_.total(),
                                    cores_.first * topology_.core_size,
                                    (cores_.first + cores_.count) * topology_.core_size - 1));
-  {
-    const std::scoped_lock lock(usage_mutex_);
-    usage_.assign(cores_.count, 0);
-  }
-
-  // The first device is opened now, so that a driver that cannot be used is found here; the others
-  // when a core of theirs is used.
-  {
-    const std::scoped_lock lock(devices_mutex_);
-    devices_.assign(topology_.devices, nullptr);
-  }
-  if (auto device = device_of(0); !device) {
-    Error error = std::move(device.error());
-    error.status = Status::invalid;
-    return tl::unexpected<Error>(std::move(error));
-  }
 
   // A forked child must not use what it shares with its parent.
   if (!fork_handled_) {
@@ -148,6 +132,48 @@ Result<void> Runtime::start(nrt_framework_type_t framework) {
     fork_handled_ = true;
   }
   return {};
+}
+
+/// Chooses cores and takes them from the driver.
+Result<void> Runtime::reserve_cores(const Config& config) {
+  NEFFLD_ASSIGN(cores_, choose_cores(config, topology_));
+  // The first device is opened now, so that a driver that cannot be used is found here; the others
+  // when a core of theirs is used.
+  {
+    const std::scoped_lock lock(devices_mutex_);
+    devices_.assign(topology_.devices, nullptr);
+  }
+  auto device = device_of(0);
+  if (!device) {
+    Error error = std::move(device.error());
+    error.status = Status::invalid;
+    return tl::unexpected<Error>(std::move(error));
+  }
+  if (topology_.device.find('/') != std::string::npos) {
+    // Errors also go where the operator of the machine looks for them.
+    set_kernel_log([held = *device](std::string_view line) { held->print(line); });
+  }
+  // Only a node is shared with others. The devices of a simulated instance are this process's own,
+  // and there may be several; one is marked as a node is.
+  if (topology_.devices == 1) {
+    NEFFLD_ASSIGN(cores_, (*device)->reserve(cores_, config.visible_cores.has_value(), topology_));
+  }
+  cached_cores_ = cores_.count;
+  ErrorRing::get().resize(cores_.count);
+  const std::scoped_lock lock(usage_mutex_);
+  usage_.assign(cores_.count, 0);
+  return {};
+}
+
+void Runtime::close_devices() {
+  set_kernel_log({});
+  const std::scoped_lock lock(devices_mutex_);
+  devices_.clear();
+}
+
+std::uint32_t Runtime::intern(const std::array<std::uint8_t, 16>& uuid) {
+  const std::scoped_lock lock(interned_mutex_);
+  return interned_.try_emplace(uuid, static_cast<std::uint32_t>(interned_.size())).first->second;
 }
 
 void Runtime::unload_everything() {
@@ -170,10 +196,7 @@ void Runtime::close() {
   unload_everything();
   models.clear();
   storages.release_all();
-  {
-    const std::scoped_lock devices_lock(devices_mutex_);
-    devices_.clear();
-  }
+  close_devices();
   log_info("nrt_close", "closed");
   state_ = State::start;
 }
@@ -243,6 +266,7 @@ Result<std::shared_ptr<Device>> Runtime::device_of(std::uint32_t vnc) {
   const std::scoped_lock lock(devices_mutex_);
   if (devices_.at(number) == nullptr) {
     NEFFLD_ASSIGN(devices_[number], Device::open(topology_, number));
+    devices_[number]->store().write_process(process_);
   }
   return devices_[number];
 }

@@ -6,12 +6,14 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "config.hpp"
+#include "data_store.hpp"
 #include "device.hpp"
 #include "handles.hpp"
 #include "model_registry.hpp"
@@ -44,7 +46,7 @@ class Runtime {
   State state() const { return state_.load(); }
 
   /// nrt_init() and nrt_close(); one at a time.
-  Result<void> init(nrt_framework_type_t framework);
+  Result<void> init(const StoreProcess& process);
   void close();
 
   /// A call in flight. Closing waits for it. Holds only if the state was INIT.
@@ -80,6 +82,8 @@ class Runtime {
   /// The virtual core's number on that device, and its first physical core there.
   std::uint32_t logical_core_of(std::uint32_t vnc) const;
   std::uint32_t first_core_of(std::uint32_t vnc) const;
+  /// A small number for a model's UUID, from 0, the same as long as the process lives.
+  std::uint32_t intern(const std::array<std::uint8_t, 16>& uuid);
   /// Where tensors of a virtual core live: the bank of its first core.
   Result<DevicePlace> place_of(std::uint32_t vnc);
 
@@ -96,8 +100,10 @@ class Runtime {
 
  private:
   Runtime() = default;
-  Result<void> start(nrt_framework_type_t framework);
+  Result<void> start();
+  Result<void> reserve_cores(const Config& config);
   void unload_everything();
+  void close_devices();
 
   std::atomic<State> state_ = State::start;
   std::atomic<std::uint64_t> calls_ = 0;
@@ -111,6 +117,10 @@ class Runtime {
   std::mutex usage_mutex_;
   std::vector<std::uint32_t> usage_;  ///< models by visible core
 
+  std::mutex interned_mutex_;
+  std::map<std::array<std::uint8_t, 16>, std::uint32_t> interned_;
+
+  StoreProcess process_ = {};  ///< who this process is, for every device it opens
   std::mutex devices_mutex_;
   std::vector<std::shared_ptr<Device>> devices_;  ///< by number; null until used
 };

@@ -38,7 +38,10 @@ struct ModelRecord {
   std::array<std::uint8_t, 16> uuid = {};
   std::optional<std::uint32_t> gid;  ///< rank in the collectives context it was loaded with
   std::uint64_t mac_count = 0;
-  std::uint32_t timeout_seconds = 0;  ///< of one execution
+  std::uint32_t interned_id = 0;  ///< the same for all loads of one UUID in this process
+  std::uint64_t trace_uuid = 0;   ///< the UUID folded to 64 bits, names the model in traces
+  std::vector<std::uint32_t> store_slots;  ///< places in the device's data store
+  std::uint32_t timeout_seconds = 0;       ///< of one execution
   std::map<std::string, TensorInfo> inputs, outputs;
   ModelBridge bridge;
   std::atomic<ModelState> state = ModelState::loading;

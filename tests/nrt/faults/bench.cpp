@@ -87,6 +87,10 @@ Bench::~Bench() {
   CHECK(device->counters().live_handles == 0);
 }
 
+SimDevice& Bench::sim() const {
+  return *device;
+}
+
 std::uint64_t Bench::live_handles() const {
   return device->counters().live_handles;
 }

@@ -42,6 +42,7 @@ class Bench {
 
   const FaultLog& faults() const { return *log_; }
   std::uint64_t live_handles() const;
+  SimDevice& sim() const;
 
   /// Loads on virtual core 0; null on failure, with the status in `status`.
   nrt_model_t* load(const std::vector<std::uint8_t>& file, NRT_STATUS& status, int vnc = 0);
