@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "device_compute.hpp"
 #include "nds_user.h"
 #include "neffld/sim_control.hpp"
 #include "neuron_abi/ioctl.h"
@@ -65,9 +66,23 @@ class Model {
   }
   nds_device* device() const { return device_; }
 
+  /// Throws std::bad_alloc.
+  void set_compute(SimCompute mode, Arch arch) {
+    if (mode != SimCompute::run) {
+      const auto other = mode == SimCompute::skip ? NDS_COMPUTE_SKIP : NDS_COMPUTE_REFUSE;
+      return nds_device_set_compute(device_, other, nullptr);
+    }
+    compute_ = std::make_unique<compute::DeviceCompute>(device_, arch);
+    const nds_compute face = compute_->face();
+    nds_device_set_compute(device_, NDS_COMPUTE_RUN, &face);
+  }
+  /// Test-only. Nothing if the device does not compute.
+  compute::DeviceCompute* compute() const { return compute_.get(); }
+
  private:
   std::shared_ptr<Machine> machine_;
   nds_device* device_ = nullptr;
+  std::unique_ptr<compute::DeviceCompute> compute_;
 };
 
 /// An open file of the device, which ends with the last descriptor of it.
@@ -177,6 +192,7 @@ class SimDeviceImpl final : public SimDevice {
   }
 
   nds_device* model() const { return model_->device(); }
+  compute::DeviceCompute* compute() const { return model_->compute(); }
 
  private:
   std::shared_ptr<Model> model_;
@@ -195,13 +211,6 @@ std::optional<nds_generation> generation_of(std::uint32_t driver_minor) {
     default:
       return std::nullopt;
   }
-}
-
-/// Nobody computes in this process yet, so asking for results is refused at the first compute
-/// record instead of giving wrong ones.
-void set_compute(nds_device* device, SimCompute compute) {
-  nds_device_set_compute(
-      device, compute == SimCompute::skip ? NDS_COMPUTE_SKIP : NDS_COMPUTE_REFUSE, nullptr);
 }
 
 Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
@@ -237,7 +246,7 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
                             name, options.architecture == 2 ? 36 : 100));
   }
   if (error != 0) return tl::unexpected(device_error("creating " + name, error));
-  set_compute(model->device(), options.compute);
+  model->set_compute(options.compute, static_cast<Arch>(options.architecture));
   return std::make_shared<SimDeviceImpl>(std::move(model), DeviceTraits{name, true});
 }
 
@@ -296,6 +305,10 @@ Result<std::string> sim_fact(SimDevice& device, const std::string& path) {
   if (length >= 0) return std::string(text, static_cast<std::size_t>(length));
   return fail(Status::invalid, ErrorClass::usage, {.path = path},
               "no such attribute of a simulated device");
+}
+
+compute::DeviceCompute* sim_compute(SimDevice& device) noexcept {
+  return impl(device).compute();
 }
 
 std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept {

@@ -12,6 +12,9 @@
 #include "neffld/device_file.hpp"
 
 namespace neffld {
+namespace compute {
+class DeviceCompute;
+}
 
 /// Access modes of open(2). A file with bit 0 set has free access: the driver does not attach its
 /// process and serves only the commands of the miscellaneous lane (spec 06 section 2).
@@ -90,5 +93,9 @@ struct SimExecutionCounters {
   std::uint64_t direct_transfers = 0;
 };
 SimExecutionCounters sim_execution_counters(SimDevice& device) noexcept;
+
+/// Test-only: what computes on a simulated device, to switch on a wrong reading of the rules
+/// (devsim/compute/mutation.hpp). nullptr unless it was created with SimCompute::run.
+compute::DeviceCompute* sim_compute(SimDevice& device) noexcept;
 
 }  // namespace neffld
