@@ -38,7 +38,9 @@ static long reader_exit(struct nds_core_lock* lock, const struct neuron_crwl* ar
                         int32_t tgid) {
   uint32_t index = find_reader(lock, tgid);
 
-  if (!same_uuid(lock, argument) || index == NDS_CRWL_READERS) return -ENOENT;
+  if (!same_uuid(lock, argument)) return -ENOENT;
+  if (!lock->readers) return -EINVAL;
+  if (index == NDS_CRWL_READERS) return -ENOENT;
   lock->readers--;
   if (!--lock->reader[index].count) lock->reader[index].tgid = 0;
   return 0;

@@ -130,7 +130,7 @@ void lock_round(Trial& t) {
   t.result("CRWL_READER_ENTER", c.lock(NEURON_IOCTL_CRWL_READER_ENTER, 0, 1), 0);
   t.result("CRWL_READER_EXIT", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, 1), 0);
   t.result("CRWL_READER_EXIT", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, 1), 0);
-  t.result("CRWL_READER_EXIT once too often", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, 1), -ENOENT);
+  t.result("CRWL_READER_EXIT once too often", c.lock(NEURON_IOCTL_CRWL_READER_EXIT, 0, 1), -EINVAL);
 }
 
 void same_writer_again(Trial& t) {

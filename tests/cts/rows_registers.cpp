@@ -23,7 +23,10 @@ void bar_refusals(Trial& t) {
   const Client& c = t.client();
   t.result("BAR_READ of BAR 1", c.registers(NEURON_IOCTL_BAR_READ, 0, value, 1), -EINVAL);
   t.result("BAR_READ of BAR 4", c.registers(NEURON_IOCTL_BAR_READ, 0, value, 4), -EINVAL);
-  neuron_bar_rw many{0, 0, 0, 101};
+  // The driver reads the addresses before it counts them.
+  std::vector<std::uint64_t> addresses(101);
+  std::vector<std::uint32_t> values(101);
+  neuron_bar_rw many{0, pointer(addresses.data()), pointer(values.data()), 101};
   t.result("BAR_READ of 101 registers", c.call(NEURON_IOCTL_BAR_READ, many), -EINVAL);
 }
 
