@@ -45,6 +45,14 @@ class Cores(unittest.TestCase):
         for size in ("0", "3", "4", "x", "-1"):
             self.refused(2, NEURON_LOGICAL_NC_CONFIG=size)
 
+    def test_core_sizes_that_no_hardware_has(self):
+        self.check((2, 2), "total 2 visible 2 size 4 devices 1 family 5 instance 8 arch NCv3",
+                   NEFFLD_SIM_LNC="4")
+        self.check((1, 1), "total 1 visible 1 size 8 devices 1 family 5 instance 8 arch NCv3",
+                   NEFFLD_SIM_LNC="8", NEURON_LOGICAL_NC_CONFIG="2")
+        for size in ("0", "3", "16", "x"):
+            self.refused(2, NEFFLD_SIM_LNC=size)
+
     def test_visible_cores(self):
         for text, count in (("0", 1), ("1-3", 3), ("2,1", 2), ("0-1,1-2", 3), (" 3 ", 1)):
             lines = self.cores(NEURON_RT_VISIBLE_CORES=text)
