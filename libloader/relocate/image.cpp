@@ -254,6 +254,8 @@ class Assembler {
 
   Result<void> lower_tensor(Record record, std::uint64_t slot, std::uint8_t opcode) {
     NEFFLD_ASSIGN(const Operand operand, checker_.tensor_operand(record, slot));
+    NEFFLD_ASSIGN(const std::uint64_t address, address_of(operand, slot));
+    NEFFLD_TRY(checker_.check_window(record, address, slot));
     NEFFLD_TRY(writer_.append(record.bytes()));
     NEFFLD_TRY(writer_.patch_opcode(opcode));
     return patch_operand(operand, isa::at_tensor_var_id, slot);

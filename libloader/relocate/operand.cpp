@@ -18,8 +18,8 @@ const Variable* find_kind(const Kbin& kbin, VarKind kind) {
   return found == kbin.variables.end() ? nullptr : &*found;
 }
 
-Result<Operand> decode_variable(const Kbin& kbin, const OperandTargets& targets,
-                                isa::Record record, std::size_t at) {
+Result<Operand> decode_variable(const Kbin& kbin, const OperandTargets& targets, isa::Record record,
+                                std::size_t at) {
   Operand operand{OperandForm::variable, 0, record.u32(at), 0};
   operand.var_id = record.u16(at + 4) | std::uint32_t{record.u8(at + 6)} << 16;
   // The compiler writes var_id 0 for the state buffer whatever its id is (spec 05 A3, [ours]).
@@ -44,26 +44,23 @@ Result<Operand> decode_table_entry(const Variable* table, isa::Record record, st
   return operand;
 }
 
-/// Signed extent of a strided walk relative to its start. Steps have 33 bits and counts 16, so 64
-/// bits hold every sum.
-struct Extent {
-  std::int64_t low = 0, high = 0;
-  void add(std::int64_t step, std::uint64_t count) {
-    const std::int64_t reach = step * static_cast<std::int64_t>(count - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-};
+/// Adds one dimension of a strided walk. Steps have 35 bits and counts 16, so 64 bits hold every
+/// sum.
+void add(Span& span, std::int64_t step, std::uint64_t count) {
+  const std::int64_t reach = step * static_cast<std::int64_t>(count - 1);
+  (reach < 0 ? span.low : span.high) += reach;
+}
 
 Result<void> check_state_buffer(const Kbin& kbin, const ArchTable& arch, const Operand& operand,
                                 const Reach& reach) {
   const auto stride = static_cast<std::int64_t>(arch.sbuf_partition_stride);
-  Extent partitions, bytes;
+  Span partitions, bytes;
   for (std::size_t i = 0; i < reach.steps.size(); ++i) {
     if (reach.counts[i] == 1) continue;
     if (reach.steps[i] % stride == 0) {
-      partitions.add(reach.steps[i] / stride, reach.counts[i]);
+      add(partitions, reach.steps[i] / stride, reach.counts[i]);
     } else {
-      bytes.add(reach.steps[i], reach.counts[i]);
+      add(bytes, reach.steps[i], reach.counts[i]);
     }
   }
   const auto start = static_cast<std::int64_t>(operand.offset);
@@ -132,6 +129,12 @@ Result<Operand> decode_operand(const Kbin& kbin, const OperandTargets& targets, 
                                      offset_in_slot, marker));
 }
 
+Span span_of(const Reach& reach) {
+  Span span{0, static_cast<std::int64_t>(reach.run)};
+  for (std::size_t i = 0; i < reach.steps.size(); ++i) add(span, reach.steps[i], reach.counts[i]);
+  return span;
+}
+
 Result<void> check_reach(const Kbin& kbin, const ArchTable& arch, const Operand& operand,
                          const Reach& reach) {
   const Variable& variable = kbin.variables[operand.var_id];
@@ -142,14 +145,13 @@ Result<void> check_reach(const Kbin& kbin, const ArchTable& arch, const Operand&
   if (variable.kind == VarKind::state_buffer) {
     return check_state_buffer(kbin, arch, operand, reach);
   }
-  Extent extent;
-  for (std::size_t i = 0; i < reach.steps.size(); ++i) extent.add(reach.steps[i], reach.counts[i]);
+  const Span span = span_of(reach);
   const auto start = static_cast<std::int64_t>(operand.offset);
-  const std::int64_t end = start + extent.high + static_cast<std::int64_t>(reach.run);
-  if (start + extent.low >= 0 && static_cast<std::uint64_t>(end) <= variable.size) return {};
-  return invalid({},
-                 fmt::format("invalid offset in {}, {} < ({} + {})", variable.name, variable.size,
-                             operand.offset, static_cast<std::uint64_t>(extent.high) + reach.run));
+  if (start + span.low >= 0 && static_cast<std::uint64_t>(start + span.high) <= variable.size) {
+    return {};
+  }
+  return invalid({}, fmt::format("invalid offset in {}, {} < ({} + {})", variable.name,
+                                 variable.size, operand.offset, span.high));
 }
 
 }  // namespace neffld

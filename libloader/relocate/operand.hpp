@@ -42,7 +42,8 @@ enum class OperandPlace : std::uint8_t { pseudo_address, tensor };
 Result<void> check_operand_variable(const Kbin& kbin, std::uint32_t var_id, OperandPlace place,
                                     std::size_t at);
 
-/// What operands of a kbin mean without naming it; looked up once, a file may have millions of them.
+/// What operands of a kbin mean without naming it; looked up once, a file may have millions of
+/// them.
 struct OperandTargets {
   explicit OperandTargets(const Kbin& kbin);
   const Variable* state_buffer;  ///< null: none
@@ -52,6 +53,13 @@ struct OperandTargets {
 /// Decodes the 8-byte operand at `offset_in_slot`. The error has no place yet.
 Result<Operand> decode_operand(const Kbin& kbin, const OperandTargets& targets, isa::Record record,
                                std::size_t offset_in_slot);
+
+/// First byte touched and the one behind the last, relative to the start; negative steps go below
+/// it.
+struct Span {
+  std::int64_t low = 0, high = 0;
+};
+Span span_of(const Reach& reach);
 
 /// Checks that every byte of `reach` lies inside the operand's variable; state buffer operands are
 /// checked partition by partition.

@@ -26,6 +26,28 @@ Reach reach_of(Record record, std::size_t steps_at, std::size_t counts_at, std::
   return reach;
 }
 
+/// What a tensor load or store (MEM_2D, spec 05 A5) touches; its steps count elements.
+Reach tensor_reach(Record record, std::uint32_t element_bytes) {
+  Reach reach;
+  for (std::size_t i = 0; i < 2; ++i) {
+    reach.counts[i] = record.u8(isa::at_tensor_elements + i);
+    reach.steps[i] = static_cast<std::int32_t>(record.u32(isa::at_tensor_steps + 4 * i)) *
+                     std::int64_t{element_bytes};
+  }
+  reach.run = element_bytes;
+  return reach;
+}
+
+// All a tensor load or store touches lies in one of these (spec 05 A5).
+constexpr unsigned tensor_window_bits = 24;  // 16 MiB
+
+/// True for the real tensor load and store when their address is an immediate (spec 05 A3).
+bool has_immediate_tensor(Record record) {
+  const bool tensor =
+      record.opcode() == isa::op_tensor_load || record.opcode() == isa::op_tensor_store;
+  return tensor && (record.u8(isa::at_tensor_marker) & 0xFC) == 0;
+}
+
 /// True for records that leave nothing behind to wait or update in their place.
 bool is_removed(Treatment treatment) {
   return treatment == Treatment::branch_label || treatment == Treatment::function_begin;
@@ -116,6 +138,9 @@ Result<Treatment> RecordChecker::check_unplaced(Record record) const {
                                    opcode.name));
   }
   NEFFLD_TRY(check_semaphores(record));
+  if (has_immediate_tensor(record)) {
+    NEFFLD_TRY(window_unplaced(record, record.u64(isa::at_tensor_var_id)));
+  }
   return opcode.treatment;
 }
 
@@ -176,8 +201,7 @@ Result<DirectTransfer> RecordChecker::transfer_unplaced(Record record) const {
   }
   DirectTransfer transfer;
   NEFFLD_ASSIGN(transfer.source, decode_operand(kbin_, targets_, record, isa::at_source));
-  NEFFLD_ASSIGN(transfer.destination,
-                decode_operand(kbin_, targets_, record, isa::at_destination));
+  NEFFLD_ASSIGN(transfer.destination, decode_operand(kbin_, targets_, record, isa::at_destination));
   const Reach source = reach_of(record, 0x18, 0x20, 0x24);
   const Reach destination = reach_of(record, 0x30, 0x38, 0x3C);
   NEFFLD_TRY(check_reach(kbin_, arch_, transfer.source, source));
@@ -212,12 +236,7 @@ Result<Operand> RecordChecker::tensor_operand_unplaced(Record record) const {
       return invalid(
           {}, fmt::format("dtype code is {}, expected a known one other than 1 (u64)", dtype));
     }
-    for (std::size_t i = 0; i < 2; ++i) {
-      reach.counts[i] = record.u8(isa::at_tensor_elements + i);
-      reach.steps[i] =
-          static_cast<std::int32_t>(record.u32(isa::at_tensor_steps + 4 * i)) * std::int64_t{bytes};
-    }
-    reach.run = bytes;
+    reach = tensor_reach(record, bytes);
     constexpr std::uint64_t most_elements = 32;  // registers or immediates of MEM_2D (spec 05 A5)
     if (reach.counts[0] * reach.counts[1] > most_elements) {
       return invalid({}, fmt::format("moves {} elements, expected at most {}",
@@ -230,6 +249,30 @@ Result<Operand> RecordChecker::tensor_operand_unplaced(Record record) const {
 
 Result<Operand> RecordChecker::tensor_operand(Record record, std::uint64_t slot) const {
   auto result = tensor_operand_unplaced(record);
+  if (!result) return tl::unexpected<Error>(place(std::move(result.error()), slot));
+  return result;
+}
+
+Result<void> RecordChecker::window_unplaced(Record record, std::uint64_t address) const {
+  // A real record is not checked otherwise, so its dtype may be an unknown one.
+  const Reach reach =
+      tensor_reach(record, std::max(dtype_bytes(record.u8(isa::at_tensor_dtype)), 1u));
+  if (reach.counts[0] == 0 || reach.counts[1] == 0) return {};
+  const Span span = span_of(reach);
+  const std::uint64_t first = address + static_cast<std::uint64_t>(span.low);
+  const std::uint64_t last = address + static_cast<std::uint64_t>(span.high - 1);
+  if (first >> tensor_window_bits == last >> tensor_window_bits) return {};
+  return invalid({},
+                 fmt::format("{} of engine {}: the address at byte 0x{:x} with the steps at byte "
+                             "0x{:x} spans 0x{:x} to 0x{:x}, expected a span inside one 16 MiB "
+                             "window",
+                             opcode_label(arch_.arch, record.opcode()), engine_name(engine_),
+                             +isa::at_tensor_var_id, +isa::at_tensor_steps, first, last));
+}
+
+Result<void> RecordChecker::check_window(Record record, std::uint64_t address,
+                                         std::uint64_t slot) const {
+  auto result = window_unplaced(record, address);
   if (!result) return tl::unexpected<Error>(place(std::move(result.error()), slot));
   return result;
 }

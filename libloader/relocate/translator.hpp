@@ -70,6 +70,8 @@ class RecordChecker {
   Result<DirectTransfer> transfer_of(isa::Record record, std::uint64_t slot) const;
   /// The operand of a CD, CE or C9.
   Result<Operand> tensor_operand(isa::Record record, std::uint64_t slot) const;
+  /// Checks that what a CD, CE, AA or AB touches from that address on lies in one 16 MiB window.
+  Result<void> check_window(isa::Record record, std::uint64_t address, std::uint64_t slot) const;
   /// Checks what a C8 or CB says.
   Result<void> check_collective(isa::Record record, std::uint64_t slot) const;
   /// Checks that a DA asks for nothing.
@@ -87,6 +89,7 @@ class RecordChecker {
   Result<isa::Treatment> check_unplaced(isa::Record record) const;
   Result<DirectTransfer> transfer_unplaced(isa::Record record) const;
   Result<Operand> tensor_operand_unplaced(isa::Record record) const;
+  Result<void> window_unplaced(isa::Record record, std::uint64_t address) const;
   Result<void> collective_unplaced(isa::Record record) const;
 
   const Kbin& kbin_;

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import scratchpad
+import windows
 from arch import ENGINES, PARAM_RAM_BYTES
 from container import Refused
 from layout import IO_KINDS, Layout
@@ -111,6 +112,9 @@ class Plan:
             self._remotes(index)
         for index in indices:
             self._resources(index)
+        for layout, places in zip(self.layouts, self.places):
+            for engine, stream in layout.streams.items():
+                windows.check_placed(stream, places, engine)
         if self.io is not None:
             for index in indices:
                 self._rings(index, template=True)

@@ -5,12 +5,12 @@ refuse one of its records (spec 05 A6, U, decisions 36, 38, 39)."""
 import struct
 
 import opcodes as op
+import windows
 from container import Refused
 from operands import D4_SIDES, Variables, check_dge
 from queue_rules import RESERVED_SEMAPHORES, extent
 from records import (COMPARE_BRANCH, EVENT_SEMAPHORE, MODE_LABEL, MODE_RELATIVE, SLOT, WORD_LENGTH,
                      text_field)
-from rings import DTYPE_BYTES
 from sections import CALLEE_BYTES, NAME_BYTES, call_sites, slots_with, split
 from translate import EXIT_EXECUTION, SPECIAL, queue_name
 
@@ -85,6 +85,7 @@ class Stream:
         for slot in slots_with(self.opcodes, EVENT_SEMAPHORE):
             events = self._record(slot)[0x20:0x24]
             self._check_events(slot, *events)
+        windows.check_real(self.data, self.opcodes, self.engine)
 
     def _check_semaphores(self, at, slots, stride):
         columns = [self.data[at + i::stride] for i in range(4)]
@@ -156,9 +157,7 @@ class Stream:
         if dtype == DTYPE_U64 or counts[0] * counts[1] > MAX_TENSOR_ELEMENTS:
             self.fail(slot, f"dtype {dtype} or {counts[0] * counts[1]} elements")
         var_id, displacement = struct.unpack_from("<II", data, 0x10)
-        width = DTYPE_BYTES[dtype] if 0 < dtype < len(DTYPE_BYTES) else 1
-        steps = [width * step for step in struct.unpack_from("<2i", data, 0x18)]
-        low, high = extent(displacement, [width, *counts], [1, *steps])
+        low, high = extent(displacement, *windows.pattern(data))
         if low < 0:
             self.fail(slot, f"starts {-low} bytes before the variable")
         places.address(var_id, displacement, high - displacement)

@@ -77,6 +77,7 @@ enum Offset : std::size_t {
   at_tensor_elements = 0x0E,
   at_tensor_var_id = 0x10,
   at_tensor_var_offset = 0x14,
+  at_tensor_marker = 0x17,  // AA, AB: of the ADDR8 at 0x10
   at_tensor_steps = 0x18,
   // D4, B8
   at_dma_semaphore = 0x0D,

@@ -6,7 +6,9 @@ from corpus.program import PARTITION
 from corpus.rings import fire, instances, with_memory
 from corpus.slots import (branch_label, branch_relative, call, copy, direct, function, label,
                           read_address, rearm, returns, row, slot, tensor, trigger)
-from corpus.streams import SB, TABLE, VARIABLE, dge, plain
+from corpus.streams import SB, TABLE, VARIABLE, dge, far, plain
+
+EDGE = 64 * PARTITION            # a multiple of 16 MiB, in the state buffer and anywhere
 
 # -- records: (name, record) put behind two plain ones on an engine
 
@@ -90,6 +92,18 @@ for opcode, name in ((0xCE, "load"), (0xCD, "store")):
     record_case(f"{name}-half-behind", lambda opcode=opcode: [tensor(opcode, 3, 300 * KIB - 3)])
     record_case(f"{name}-unknown-variable", lambda opcode=opcode: [tensor(opcode, 77, 0)])
     record_case(f"{name}-input", lambda opcode=opcode: [tensor(opcode, 1, 0)])
+    for at, step, counts in ((EDGE - PARTITION, PARTITION // 4, (2, 1)),
+                             (EDGE, -PARTITION // 4, (2, 1)),
+                             (EDGE - PARTITION, 1, (2, 2)),
+                             (EDGE + PARTITION, -PARTITION // 4, (3, 1))):
+        record_case(f"{name}-over-16-mib-from-{at:x}-by-{step}",
+                    lambda opcode=opcode, at=at, step=step, counts=counts: [
+                        far(step, at, counts, PARTITION // 4, opcode)])
+for opcode, name in ((0xAA, "load"), (0xAB, "store")):
+    for address, step in ((EDGE - 4, 1), (EDGE, -1), (EDGE - 2, 0)):
+        record_case(f"real-{name}-over-16-mib-from-{address:x}-by-{step}",
+                    lambda opcode=opcode, address=address, step=step: [
+                        slot(opcode, b0C=9, b0E=2, b0F=1, q10=address, i18=step)])
 record_case("address-behind-variable", lambda: [read_address(3, 300 * KIB)])
 record_case("address-of-output", lambda: [read_address(2, 0)])
 record_case("address-of-unknown-variable", lambda: [read_address(6, 0)])

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Cases: instruction streams: pseudo records, labels, branches, functions, DGE."""
 
+import struct
+
 from corpus.case import KIB, case, program
+from corpus.program import PARTITION
 from corpus.rings import fire, with_memory
 from corpus.slots import (branch_label, branch_relative, call, direct, function, label, ordering,
                           read_address, rearm, returns, row, slot, tensor, trigger)
@@ -26,6 +29,37 @@ def one_to_one(arch):
                   read_address(weight, 4095, **events), read_address(cell, 0, 1, 2, **events),
                   tensor(0xCD, weight, 16, **events), tensor(0xCE, weight, 0, 3, (8, 4), **events),
                   tensor(0xCE, 0, 0x123, **events), tensor(0xCE, cell, 0, 9, (2, 1)))
+    return made
+
+
+def far(first_step, offset, counts=(2, 1), second_step=1, opcode=0xCE, dtype=9):
+    """A tensor record with steps in elements of a variable in the state buffer's window."""
+    data = tensor(opcode, SB, offset, dtype, counts)
+    struct.pack_into("<2i", data, 0x18, first_step, second_step)
+    return data
+
+
+@case()
+def tensor_spans_in_one_window(arch):
+    """To the last byte before a 16 MiB boundary, from the first behind it, forwards and back."""
+    made = program(arch)
+    part = made.main
+    edge = 64 * PARTITION        # of the two 16 MiB halves of the state buffer's window
+    for opcode in (0xCD, 0xCE):
+        part.emit("pool", far(1, edge - PARTITION + 0x100, opcode=opcode),
+                  far(PARTITION // 4, 0, (32, 1), opcode=opcode),
+                  far(2 * PARTITION // 4, PARTITION, (32, 1), opcode=opcode),
+                  far(-PARTITION // 4, edge + 31 * PARTITION, (32, 1), opcode=opcode),
+                  far(PARTITION // 4, edge, (2, 16), 2 * PARTITION // 4, opcode))
+    for opcode in (0xAA, 0xAB):
+        for address, step, counts in ((edge - 8, 1, (2, 1)), (edge - 4, -1, (4, 1)),
+                                      (edge, 1, (4, 1)), (edge + 4, -1, (2, 1)),
+                                      (edge - 4, 1, (0, 9))):
+            part.emit("act", slot(opcode, b0C=9, b0E=counts[0], b0F=counts[1], q10=address,
+                                  i18=step, b20=5))
+        # Registers and tables hold their address, a shape in registers its steps.
+        for marker in (0x80, 0x20, 0x40):
+            part.emit("act", slot(opcode, b0C=9, b0E=2, b0F=1, q10=edge - 4, b17=marker, i18=1))
     return made
 
 

@@ -358,6 +358,87 @@ TEST_CASE("tensor steps count in elements and may be negative") {
   below.expect_refused("invalid offset in f");
 }
 
+TEST_CASE("a tensor load or store stays in one 16 MiB window") {
+  constexpr std::uint64_t edge = 0x3'0100'0000;
+  struct Case {
+    std::uint64_t first_byte;  // device address the record names
+    std::array<std::uint8_t, 2> counts;
+    std::array<std::int32_t, 2> steps;
+    bool allowed;
+  };
+  const Case cases[] = {
+      {edge - 4, {1, 1}, {0, 0}, true},   {edge - 3, {1, 1}, {0, 0}, false},
+      {edge, {1, 1}, {0, 0}, true},       {edge - 8, {2, 1}, {1, 0}, true},
+      {edge - 4, {2, 1}, {1, 0}, false},  {edge, {2, 1}, {-1, 0}, false},
+      {edge + 4, {2, 1}, {-1, 0}, true},  {edge - 4, {4, 1}, {-2, 0}, true},
+      {edge - 8, {2, 2}, {1, 1}, false},  {edge - 16, {2, 2}, {1, 2}, true},
+      {edge + 8, {2, 2}, {-1, -1}, true}, {edge + 4, {2, 2}, {-1, -1}, false},
+      {edge + 4, {2, 2}, {1, -1}, true},  {edge, {2, 2}, {1, -1}, false},
+  };
+  for (const Case& c : cases) {
+    for (const bool load : {true, false}) {
+      INFO(fmt::format("{:#x} {}x{} by {} and {}", c.first_byte, c.counts[0], c.counts[1],
+                       c.steps[0], c.steps[1]));
+      Rig rig;
+      constexpr std::uint32_t middle = 2048;
+      rig.slot =
+          load ? sample::tensor_load(rig.f, middle, 5) : sample::tensor_store(rig.f, middle, 5);
+      for (std::size_t i = 0; i < 2; ++i) {
+        rig.slot[0x0E + i] = c.counts[i];
+        store_le<std::uint32_t>(MutableBytes(rig.slot), 0x18 + 4 * i,
+                                static_cast<std::uint32_t>(c.steps[i]));
+      }
+      const auto plan = rig.plan();
+      REQUIRE(plan);
+      Addresses addresses = made_up_addresses(*plan);
+      addresses.sections[request_of(*plan, "variable f")] = c.first_byte - middle;
+      Ledger ledger;
+      const auto result = relocate(std::span(&rig.program.kbin(), 1), *plan, addresses, ledger,
+                                   [](const SectionContent&) -> Result<void> { return {}; });
+      if (c.allowed) {
+        CHECK(result);
+      } else {
+        check_refused(result,
+                      {"sg00/pool.bin", "slot", 0,
+                       fmt::format("{} of engine pool: the address at byte 0x10 with the "
+                                   "steps at byte 0x18 spans 0x",
+                                   load ? "0xCE PSEUDO_TENSOR_LOAD" : "0xCD PSEUDO_TENSOR_STORE")});
+      }
+    }
+  }
+}
+
+TEST_CASE("a real tensor load or store with an immediate address stays in one 16 MiB window") {
+  const auto plan = [](std::uint8_t opcode, std::uint64_t address, std::uint8_t dtype, int count,
+                       int step) {
+    Rig rig;
+    rig.slot = {opcode, 0x10};
+    rig.slot[0x0C] = dtype;
+    rig.slot[0x0E] = static_cast<std::uint8_t>(count);
+    rig.slot[0x0F] = 1;
+    store_le<std::uint64_t>(MutableBytes(rig.slot), 0x10, address);
+    store_le<std::uint32_t>(MutableBytes(rig.slot), 0x18, static_cast<std::uint32_t>(step));
+    return rig.plan();
+  };
+  constexpr std::uint64_t edge = 0xFF'FF00'0000;
+  for (const int code : {0xAA, 0xAB}) {
+    INFO(code);
+    const auto opcode = static_cast<std::uint8_t>(code);
+    CHECK(plan(opcode, edge - 8, 9, 2, 1));
+    CHECK(plan(opcode, edge + 4, 9, 2, -1));
+    CHECK(plan(opcode, edge - 8, 1, 1, 0));    // u64 is legal in a real record
+    CHECK(plan(opcode, edge - 2, 255, 2, 1));  // one byte an element
+    CHECK(plan(opcode, edge - 4, 9, 0, 1));    // moves nothing
+    check_refused(plan(opcode, edge - 7, 1, 1, 0), {"sg00/pool.bin", "slot", 0, "16 MiB window"});
+    check_refused(plan(opcode, edge - 1, 255, 2, 1), {"sg00/pool.bin", "slot", 0, "16 MiB"});
+    check_refused(plan(opcode, edge, 9, 2, -1),
+                  {"sg00/pool.bin", "slot", 0, "spans 0xfffefffffc to 0xffff000003"});
+    for (const std::uint64_t marker : {0x80, 0x20, 0x40}) {  // registers, a table
+      CHECK(plan(opcode, (edge - 4) | marker << 56, 9, 2, 1));
+    }
+  }
+}
+
 TEST_CASE("an address that needs the marker byte is refused at relocation") {
   Rig rig;
   const auto plan = rig.plan();
