@@ -58,7 +58,7 @@ struct ArchTable {
     bool strong_order_writes;     ///< RX bit 29 orders writes; else TX DMB (decision 31)
     bool split_control_tables;    ///< DVE control fast + slow, else one control table
     bool needs_sbuf_reservation;  ///< def.json must carry runtime_statebuffer_reservation
-    bool ucode_libraries;         ///< GPSIMD libraries are staged per model
+    bool ucode_libraries;         ///< GPSIMD libraries are staged
     bool staging;                 ///< can be staged at all (decision 42)
   } caps;
 };

@@ -214,7 +214,7 @@ struct Kbin {
   std::uint64_t num_streams = 1;
   std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups;
   std::vector<std::vector<std::array<std::uint32_t, 2>>> src_target_pairs;
-  std::vector<UcodeLibrary> ucode_libraries;
+  std::vector<UcodeLibrary> ucode_libraries;  ///< ascending name
   std::uint64_t local_scratchpad_size = 0, shared_scratchpad_size = 0;  ///< bytes
   std::vector<std::string> warnings;
 

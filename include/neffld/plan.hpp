@@ -69,6 +69,8 @@ enum class SectionKind : std::uint8_t {
   dve_param_ram,
   dve_tx_ring,
   dve_rx_ring,
+  ucode_libraries,
+  ucode_table,
   instructions,  ///< index = engine
   ring_tx,       ///< index = ring number in KbinPlan::rings
   ring_rx,
@@ -184,6 +186,17 @@ struct TableLoadPlan {
   std::uint32_t used = 0;                        ///< descriptors of each half
 };
 
+/// SHA-256 of all that is staged of a GPSIMD library.
+using LibraryId = std::array<std::uint8_t, 32>;
+
+/// GPSIMD libraries of a subgraph (spec 04 section 2.3).
+struct LibrarySetPlan {
+  /// Request of their memory, the one of the function table follows; absent: a model before this
+  /// one has staged what they share.
+  std::optional<std::uint32_t> first;
+  std::optional<LibraryId> shared;  ///< a library that is alone belongs to the core
+};
+
 struct KbinPlan {
   std::uint32_t core = 0;  ///< physical core
   std::uint32_t hbm = 0;
@@ -197,7 +210,8 @@ struct KbinPlan {
   std::vector<std::uint32_t> pointer_vars;     ///< var ids, ascending: cell order
   std::optional<TableLoadPlan> act;            ///< bucket, control, profiles, directory
   std::optional<TableLoadPlan> dve;            ///< opcode, control (fast, slow), datapath, RAM
-  std::vector<FeatureMap> inputs, outputs;                 ///< in var_id order
+  std::optional<LibrarySetPlan> libraries;     ///< GPSIMD libraries
+  std::vector<FeatureMap> inputs, outputs;     ///< in var_id order
   /// Descriptors that retarget the device to an execution's tensors (spec 04 section 13 rule 23).
   std::uint64_t exec_queue_descriptors = 0;
   std::uint32_t collectives = 0;  ///< C8 and CB records: engines in order, each stream in order
@@ -240,6 +254,7 @@ struct CoreState {
   std::uint32_t scratchpad_pages = 0;
   std::uint64_t scratchpad_page_bytes = 0;  ///< of those pages; 0 without any
   bool contiguous = false;                  ///< those pages are contiguous ones
+  std::vector<LibraryId> libraries;         ///< GPSIMD libraries that models share there
 };
 
 /// Page size in contiguous mode (spec 03 section 4.1).

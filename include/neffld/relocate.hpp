@@ -37,8 +37,9 @@ enum class RelocForm : std::uint8_t {
   return_address,    ///< where a call comes back to, in its MOVE (8 bytes)
   collective_index,  ///< number of a collective, written to its trigger (4 bytes)
   record_byte,       ///< hints or target mode of a record (1 byte)
+  library_address,   ///< where a GPSIMD library lies, in the function table (8 bytes)
 };
-inline constexpr std::size_t reloc_form_count = 14;
+inline constexpr std::size_t reloc_form_count = 15;
 std::string_view reloc_form_name(RelocForm form);
 
 /// What a relocated field refers to.
@@ -51,9 +52,9 @@ struct Symbol {
 
 /// The record of the NEFF a relocated field comes from.
 struct SourceRecord {
-  enum class Kind : std::uint8_t { none, slot, descriptor, block, variable };
+  enum class Kind : std::uint8_t { none, slot, descriptor, block, variable, library };
   Kind kind = Kind::none;
-  std::uint32_t index = 0;  ///< slot number, descriptor or block index, var_id
+  std::uint32_t index = 0;  ///< slot number, descriptor, block or library index, var_id
 };
 
 /// One patched field. `request` and `offset` say where it lies.

@@ -58,6 +58,8 @@ std::string row_source(const LoadedModel& model, const LedgerRow& row) {
       return fmt::format("block {}", kbin_of(model, row).blocks[row.source.index].id);
     case SourceRecord::Kind::variable:
       return fmt::format("variable {}", kbin_of(model, row).variables[row.source.index].name);
+    case SourceRecord::Kind::library:
+      return fmt::format("library {}", kbin_of(model, row).ucode_libraries[row.source.index].name);
     case SourceRecord::Kind::none:
       break;
   }
@@ -81,6 +83,9 @@ std::string row_origin(const LoadedModel& model, const LedgerRow& row) {
     case SourceRecord::Kind::variable:
       return fmt::format("{}/def.json variable {}", kbin.dir,
                          kbin.variables[row.source.index].name);
+    case SourceRecord::Kind::library:
+      return fmt::format("{}/def.json ucode_lib library {}", kbin.dir,
+                         kbin.ucode_libraries[row.source.index].name);
     case SourceRecord::Kind::none:
       return "the loader's own rules, no record of the file";
   }

@@ -16,7 +16,7 @@
 namespace neffld {
 namespace {
 
-constexpr std::size_t piece_bytes = 1u << 20;  // a multiple of every record size
+constexpr std::size_t piece_bytes = 1u << 20;  // about; whole records
 
 /// Numbers for names, the same for both sides.
 class Names {
@@ -155,7 +155,9 @@ class Comparison {
     for (std::size_t i = 0; i < layout.sections.size(); ++i) {
       const Layout::Section& section = layout.sections[i];
       const bool named = section.subgraph < layout.subgraphs.size();
-      if (section.shared || !named) continue;
+      const bool library =
+          section.kind == SectionKind::ucode_libraries || section.kind == SectionKind::ucode_table;
+      if (!named || (section.shared && !library)) continue;
       keyed.emplace(layout.subgraphs[section.subgraph].name + " " + section.owner, i);
     }
     return keyed;
@@ -182,7 +184,8 @@ class Comparison {
     difference.count = 0;
     std::vector<std::uint8_t> ours, theirs;
     for (std::uint64_t at = 0; at < size; at += ours.size()) {
-      ours.resize(std::min<std::uint64_t>(piece_bytes, size - at));
+      const std::uint64_t whole = piece_bytes / record_size(kind) * record_size(kind);
+      ours.resize(std::min<std::uint64_t>(whole, size - at));
       theirs.resize(ours.size());
       NEFFLD_TRY(a_.memory.read(first.pa + at, ours));
       NEFFLD_TRY(b_.memory.read(second.pa + at, theirs));
@@ -197,23 +200,27 @@ class Comparison {
                      std::uint32_t their_subgraph, std::uint64_t at, Bytes ours, Bytes theirs,
                      Difference& difference) {
     const std::size_t size = record_size(kind);
-    if (kind == RecordKind::bytes) {
-      if (std::memcmp(ours.data(), theirs.data(), ours.size()) == 0) return;
-      for (std::size_t i = 0; i < ours.size(); ++i) {
-        if (ours[i] == theirs[i] || difference.count++ != 0) continue;
-        difference.what = fmt::format("{} byte 0x{:x}", one_line(key), at + i);
-        difference.first = fmt::format("{:02x}", ours[i]);
-        difference.second = fmt::format("{:02x}", theirs[i]);
-      }
-      return;
-    }
-    for (std::size_t i = 0; i + size <= ours.size(); i += size) {
+    if (kind == RecordKind::bytes) return compare_bytes(key, at, ours, theirs, difference);
+    std::size_t i = 0;
+    for (; i + size <= ours.size(); i += size) {
       const Bytes mine = ours.subspan(i, size), other = theirs.subspan(i, size);
       if (same_record(kind, mine, other) || difference.count++ != 0) continue;
       difference.what =
           fmt::format("{} {} {}", one_line(key), record_kind_name(kind), (at + i) / size);
       difference.first = record_text(kind, mine, a_.locator, our_subgraph);
       difference.second = record_text(kind, other, b_.locator, their_subgraph);
+    }
+    compare_bytes(key, at + i, ours.subspan(i), theirs.subspan(i), difference);
+  }
+
+  void compare_bytes(const std::string& key, std::uint64_t at, Bytes ours, Bytes theirs,
+                     Difference& difference) {
+    if (std::equal(ours.begin(), ours.end(), theirs.begin())) return;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+      if (ours[i] == theirs[i] || difference.count++ != 0) continue;
+      difference.what = fmt::format("{} byte 0x{:x}", one_line(key), at + i);
+      difference.first = fmt::format("{:02x}", ours[i]);
+      difference.second = fmt::format("{:02x}", theirs[i]);
     }
   }
 
@@ -223,7 +230,7 @@ class Comparison {
 
   bool same_record(RecordKind kind, Bytes mine, Bytes other) const {
     if (kind == RecordKind::instruction) return same_instruction(mine, other);
-    const std::size_t pointer = kind == RecordKind::cell ? 0 : 8;
+    const std::size_t pointer = record_size(kind) - sizeof(std::uint64_t);  // the last field of all
     return std::memcmp(mine.data(), other.data(), pointer) == 0 &&
            same_address(load_le<std::uint64_t>(mine, pointer),
                         load_le<std::uint64_t>(other, pointer));

@@ -37,6 +37,8 @@ constexpr KindName kind_names[] = {
     {SectionKind::dve_param_ram, "dve_param_ram"},
     {SectionKind::dve_tx_ring, "dve_tx_ring"},
     {SectionKind::dve_rx_ring, "dve_rx_ring"},
+    {SectionKind::ucode_libraries, "ucode_libraries"},
+    {SectionKind::ucode_table, "ucode_table"},
     {SectionKind::instructions, "instructions"},
     {SectionKind::ring_tx, "ring_tx"},
     {SectionKind::ring_rx, "ring_rx"},

@@ -3,14 +3,33 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "neffld/disassembler.hpp"
 #include "neffld/explain.hpp"
+#include "neffld/text.hpp"
 #include "neuron_abi/udma.h"
 
 namespace neffld {
 namespace {
 
 constexpr std::uint64_t cell_bytes = 8, plain_bytes = 16;
+
+// An entry of the table of GPSIMD functions (stage/microcode.cpp).
+constexpr std::uint64_t function_bytes = 280;
+
+std::string function_text(Bytes entry, const Locator& locator) {
+  if (std::all_of(entry.begin(), entry.end(), [](std::uint8_t byte) { return byte == 0; })) {
+    return "empty";
+  }
+  const std::string_view name = as_text(entry).substr(0, 256);
+  const auto address = load_le<std::uint64_t>(entry, 272);
+  return fmt::format(
+      "{}: opcode 0x{:02x}, sub opcode 0x{:02x}, CPU {} of {}, library at 0x{:x}<{}>",
+      one_line(name.substr(0, name.find('\0'))), entry[256], entry[257],
+      load_le<std::uint32_t>(entry, 260), load_le<std::uint32_t>(entry, 264), address,
+      locator.text(address));
+}
 
 }  // namespace
 
@@ -31,6 +50,8 @@ RecordKind record_kind(SectionKind kind) {
     case SectionKind::pointer_cells:
     case SectionKind::table:
       return RecordKind::cell;
+    case SectionKind::ucode_table:
+      return RecordKind::ucode_function;
     default:
       return RecordKind::bytes;
   }
@@ -42,13 +63,16 @@ std::uint64_t record_size(RecordKind kind) {
       return instruction_bytes;
     case RecordKind::cell:
       return cell_bytes;
+    case RecordKind::ucode_function:
+      return function_bytes;
     default:
       return plain_bytes;  // a descriptor too
   }
 }
 
 std::string_view record_kind_name(RecordKind kind) {
-  constexpr std::string_view names[] = {"instruction", "descriptor", "descriptor", "cell", "bytes"};
+  constexpr std::string_view names[] = {"instruction", "descriptor",     "descriptor",
+                                        "cell",        "ucode function", "bytes"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -91,6 +115,8 @@ std::string record_text(RecordKind kind, Bytes record, const Locator& locator,
       return pointer ? fmt::format("0x{:x}<{}>", pointer, locator.text(pointer))
                      : std::string("empty");
     }
+    case RecordKind::ucode_function:
+      return function_text(record, locator);
     case RecordKind::bytes:
       break;
   }

@@ -11,7 +11,14 @@
 
 namespace neffld {
 
-enum class RecordKind : std::uint8_t { instruction, descriptor_tx, descriptor_rx, cell, bytes };
+enum class RecordKind : std::uint8_t {
+  instruction,
+  descriptor_tx,
+  descriptor_rx,
+  cell,
+  ucode_function,
+  bytes
+};
 
 RecordKind record_kind(SectionKind kind);
 std::uint64_t record_size(RecordKind kind);          ///< bytes; 16 for plain bytes

@@ -149,6 +149,9 @@ void read_ucode_libraries(JsonCursor& cursor, Subgraph& subgraph) {
     if (!cursor.ok()) return;
     subgraph.kbin.ucode_libraries.push_back(std::move(library));
   }
+  // The kbin has them by name (spec 02 section 9).
+  std::sort(subgraph.kbin.ucode_libraries.begin(), subgraph.kbin.ucode_libraries.end(),
+            [](const UcodeLibrary& a, const UcodeLibrary& b) { return a.name < b.name; });
 }
 
 Result<void> load_ucode_file(Subgraph& subgraph, const std::string& file) {

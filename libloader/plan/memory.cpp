@@ -196,6 +196,10 @@ void advance(std::vector<CoreState>& cores, const Plan& plan) {
     if (cores.size() <= number) cores.resize(number + 1);
     CoreState& core = cores[number];
     core.has_exec_queue = true;
+    const auto& libraries = plan.kbins[i].libraries;
+    if (libraries && libraries->shared && libraries->first) {
+      core.libraries.push_back(*libraries->shared);
+    }
     if (plan.scratchpad.cores[i].pages <= core.scratchpad_pages) continue;
     core.scratchpad_pages = plan.scratchpad.cores[i].pages;
     core.scratchpad_page_bytes = plan.scratchpad.page_bytes;

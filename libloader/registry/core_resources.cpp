@@ -16,9 +16,14 @@ std::vector<CoreState> CoreResources::states(std::uint32_t cores) const {
   std::vector<CoreState> states(cores);
   for (const auto& [number, core] : cores_) {
     if (number >= cores) continue;
-    states[number] = {!core.exec.empty(), static_cast<std::uint32_t>(core.pages.size()),
+    states[number] = {!core.exec.empty(),
+                      static_cast<std::uint32_t>(core.pages.size()),
                       core.pages.empty() ? 0 : core.pages.front().size,
-                      !core.pages.empty() && core.contiguous};
+                      !core.pages.empty() && core.contiguous,
+                      {}};
+    for (const SharedLibrary& library : core.libraries) {
+      states[number].libraries.push_back(library.id);
+    }
   }
   return states;
 }
@@ -41,7 +46,8 @@ void CoreResources::retain(const Plan& plan, std::span<const DeviceMemory> by_re
       core.contiguous = plan.scratchpad.contiguous;
       core.pages.push_back(by_request[i]);
       core.page_users.push_back(0);
-    } else {
+    } else if (request.kind != SectionKind::ucode_libraries &&
+               request.kind != SectionKind::ucode_table) {
       core.exec.push_back(by_request[i]);
     }
   }
@@ -50,14 +56,43 @@ void CoreResources::retain(const Plan& plan, std::span<const DeviceMemory> by_re
     ++core.models;
     for (std::uint32_t page = 0; page < plan.scratchpad.cores[i].pages; ++page)
       ++core.page_users[page];
+    const auto& libraries = plan.kbins[i].libraries;
+    if (libraries && libraries->shared) retain_library(core, *libraries, by_request);
   }
   cores_.swap(next);
+}
+
+void CoreResources::retain_library(Core& core, const LibrarySetPlan& plan,
+                                   std::span<const DeviceMemory> by_request) {
+  if (plan.first) {
+    core.libraries.push_back(
+        {*plan.shared, {by_request[*plan.first], by_request[*plan.first + 1]}, 0});
+  }
+  for (SharedLibrary& library : core.libraries) {
+    if (library.id == *plan.shared) ++library.users;
+  }
+}
+
+Result<void> CoreResources::release_library(Core& core, const LibraryId& id) {
+  const auto found = std::find_if(core.libraries.begin(), core.libraries.end(),
+                                  [&](const SharedLibrary& library) { return library.id == id; });
+  if (found == core.libraries.end() || --found->users > 0) return {};
+  const std::array<DeviceMemory, 2> memory = found->memory;
+  core.libraries.erase(found);
+  Result<void> first;
+  keep_first_error(first, guarded([&] { return calls_->free(memory[1].handle); }));
+  keep_first_error(first, guarded([&] { return calls_->free(memory[0].handle); }));
+  return first;
 }
 
 Result<void> CoreResources::release(const Plan& plan) {
   Result<void> first;
   for (std::size_t i = 0; i < plan.kbins.size(); ++i) {
     Core& core = cores_[plan.kbins[i].core];
+    const auto& libraries = plan.kbins[i].libraries;
+    if (libraries && libraries->shared) {
+      keep_first_error(first, release_library(core, *libraries->shared));
+    }
     for (std::uint32_t page = 0; page < plan.scratchpad.cores[i].pages; ++page)
       --core.page_users[page];
     while (!core.page_users.empty() && core.page_users.back() == 0) {

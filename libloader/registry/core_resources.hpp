@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What stays on a physical core across models: exec rings, scratchpad pages, queue ownership
+// What stays on a physical core across models: exec rings, scratchpad pages, GPSIMD
+// libraries, queue ownership
 // (decisions 33 and 34, spec 03 section 4).
 #pragma once
 
@@ -31,14 +32,25 @@ class CoreResources {
   void set_queue_owner(std::uint32_t core, std::uint32_t h_model);
 
  private:
+  /// A GPSIMD library that models of the core share, and its function table.
+  struct SharedLibrary {
+    LibraryId id{};
+    std::array<DeviceMemory, 2> memory;
+    std::uint32_t users = 0;
+  };
   struct Core {
     std::vector<DeviceMemory> exec;
     std::vector<DeviceMemory> pages;
     std::vector<std::uint32_t> page_users;
-    bool contiguous = false;  ///< the pages are; without pages it says nothing
+    std::vector<SharedLibrary> libraries;  ///< in the order they were staged
+    bool contiguous = false;               ///< the pages are; without pages it says nothing
     std::uint32_t models = 0;
     std::uint32_t queue_owner = 0;
   };
+  static void retain_library(Core& core, const LibrarySetPlan& plan,
+                             std::span<const DeviceMemory> by_request);
+  Result<void> release_library(Core& core, const LibraryId& id);
+
   DeviceCalls* calls_;
   std::map<std::uint32_t, Core> cores_;
 };

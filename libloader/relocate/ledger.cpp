@@ -33,6 +33,8 @@ std::string_view reloc_form_name(RelocForm form) {
       return "collective_index";
     case RelocForm::record_byte:
       return "record_byte";
+    case RelocForm::library_address:
+      return "library_address";
   }
   return "unknown";
 }

@@ -16,11 +16,12 @@ using Emit = Result<void> (*)(const EmitContext&);
 /// Weights need no relocation: they go from the container to the device as they are.
 constexpr std::array<Emit, 1> variables_first = {emit_variables};
 /// The per-core build in the order of spec 04 section 2.2.
-constexpr std::array<Emit, 7> core_builders = {
+constexpr std::array<Emit, 8> core_builders = {
     emit_constant_block,  // the words every signal is copied from
     emit_pointers,        // cells and tables hold addresses of variables
     emit_imcpy_rings,     // descriptors that name places in their own rings
     emit_act_tables,     emit_dve_tables,
+    emit_microcode,      // libraries, and the table that says where they are
     emit_instructions,   // var-ids and queue names become addresses
     emit_static_rings};  // blocks become descriptors
 

@@ -75,11 +75,15 @@ Result<void> emit_pointers(const EmitContext& context);
 Result<void> emit_imcpy_rings(const EmitContext& context);
 Result<void> emit_act_tables(const EmitContext& context);
 Result<void> emit_dve_tables(const EmitContext& context);
+Result<void> emit_microcode(const EmitContext& context);
 Result<void> emit_instructions(const EmitContext& context);
 Result<void> emit_static_rings(const EmitContext& context);
 Result<void> emit_bound_rings(const EmitContext& context);
 
 // Facts the builders share.
+
+/// What has to be equal for two models to share a library.
+Result<LibraryId> library_id(const UcodeLibrary& library);
 
 /// Ranks the queue sets, decides which are templates, collects the blocks their owners trigger and
 /// counts every ring (decisions 3, 5, 21). Needs the streams; runs before the builders.

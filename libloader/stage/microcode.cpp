@@ -1,28 +1,229 @@
 // SPDX-License-Identifier: MIT
-// GPSIMD libraries of the model, on architectures that stage them per model (spec 04 section 2.2
-// step 11). The table that tells the engine where they are is not known to the last field, so they
-// are counted and reported, not staged.
+// GPSIMD libraries, on architectures that stage them: their memory and the table that tells the
+// engine which function lies where (spec 04 section 2.3 "ucode libs"). Sources give the size of the
+// table and the names of its fields; where in an entry they lie is ours, and so are the alignments
+// (docs/choices.md). Nothing the loader runs reads the table.
 #include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
 
 #include "builders.hpp"
+#include "core_state.hpp"
+#include "patcher.hpp"
 
 namespace neffld {
+namespace {
 
-Result<void> plan_microcode(PlanContext& context) {
-  constexpr std::size_t most_libraries = 9;
-  const Kbin& kbin = context.kbin();
+constexpr std::size_t most_libraries = 9, most_functions = 97, most_per_library = 28;
+constexpr std::size_t longest_name = 64;
+constexpr std::uint64_t library_align = 64;
+
+// The function table: an entry for each function, then the queue registers of the custom-op rings.
+constexpr std::uint64_t entry_bytes = 280;
+constexpr std::uint64_t queue_register_pairs = 8, pair_bytes = 8;
+constexpr std::uint64_t table_bytes =
+    most_functions * entry_bytes + queue_register_pairs * pair_bytes;
+enum EntryOffset : std::uint64_t {
+  at_name = 0,
+  at_opcode = 256,
+  at_sub_opcode = 257,
+  at_cpu_id = 260,
+  at_total_cpus = 264,
+  at_address = 272,
+};
+
+/// Where each library starts in their memory, and behind the last one its size.
+std::vector<std::uint64_t> library_offsets(const Kbin& kbin) {
+  std::vector<std::uint64_t> offsets;
+  std::uint64_t end = 0;
+  for (const UcodeLibrary& library : kbin.ucode_libraries) {
+    offsets.push_back((end + library_align - 1) / library_align * library_align);
+    end = offsets.back() + library.content.size();
+  }
+  offsets.push_back(end);
+  return offsets;
+}
+
+Result<void> check_library(const UcodeLibrary& library) {
+  const auto refuse = [&](std::string text) {
+    return invalid({.path = "ucode_lib"},
+                   fmt::format("UCode Library {} {}", library.name, std::move(text)));
+  };
+  if (library.content.empty()) return refuse("is empty, expected at least 1 byte");
+  if (library.functions.size() > most_per_library) {
+    return refuse(
+        fmt::format("has {} functions, expected at most {}, as many as a GPSIMD core holds",
+                    library.functions.size(), most_per_library));
+  }
+  for (const UcodeFunction& function : library.functions) {
+    if (function.name.size() <= longest_name) continue;
+    return refuse(fmt::format("has a function whose name has {} bytes, expected at most {}",
+                              function.name.size(), longest_name));
+  }
+  return {};
+}
+
+Result<void> check_limits(const Kbin& kbin) {
   const std::size_t count = kbin.ucode_libraries.size();
-  if (count == 0 || !context.arch.caps.ucode_libraries) return {};
   if (count > most_libraries) {
-    return fail(Status::failure, ErrorClass::format, {.member = kbin.name, .path = "ucode_lib"},
+    return fail(Status::failure, ErrorClass::format, {.path = "ucode_lib"},
                 fmt::format("Exceeded max number of GPSIMD libs: found {}, expected at most {}",
                             count, most_libraries));
   }
-  context.out().warnings.push_back(fmt::format(
-      "{}: {} GPSIMD libraries are not staged: the table that lists them for the engine "
-      "is not known",
-      kbin.name, count));
+  std::size_t functions = 0;
+  for (const UcodeLibrary& library : kbin.ucode_libraries) {
+    NEFFLD_TRY(check_library(library));
+    functions += library.functions.size();
+  }
+  if (functions <= most_functions) return {};
+  return invalid({.path = "ucode_lib"},
+                 fmt::format("found {} functions in all libraries, expected at most {}", functions,
+                             most_functions));
+}
+
+/// Feeds a digest with fields whose boundaries it keeps apart.
+class Digest {
+ public:
+  Digest() : context_(EVP_MD_CTX_new()) {
+    ok_ = context_ != nullptr && EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1;
+  }
+  ~Digest() { EVP_MD_CTX_free(context_); }
+  Digest(const Digest&) = delete;
+  Digest& operator=(const Digest&) = delete;
+
+  void number(std::uint64_t value) {
+    std::array<std::uint8_t, 8> bytes{};
+    store_le(MutableBytes(bytes), 0, value);
+    update(bytes);
+  }
+  void field(Bytes bytes) {
+    number(bytes.size());
+    update(bytes);
+  }
+  Result<LibraryId> finish() {
+    LibraryId id{};
+    if (ok_ && EVP_DigestFinal_ex(context_, id.data(), nullptr) == 1) return id;
+    return fail(Status::failure, ErrorClass::resource, {.path = "ucode_lib"},
+                "libcrypto cannot compute a SHA256 here");
+  }
+
+ private:
+  void update(Bytes bytes) {
+    ok_ = ok_ && EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1;
+  }
+
+  EVP_MD_CTX* context_;
+  bool ok_ = false;
+};
+
+Bytes bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::uint8_t opcode_byte(std::int64_t opcode) {
+  return static_cast<std::uint8_t>(opcode);  // written with or without sign
+}
+
+std::vector<std::uint8_t> library_memory(const Kbin& kbin,
+                                         const std::vector<std::uint64_t>& offsets) {
+  std::vector<std::uint8_t> memory(offsets.back());
+  for (std::size_t i = 0; i < kbin.ucode_libraries.size(); ++i) {
+    const Bytes content = kbin.ucode_libraries[i].content;
+    std::copy(content.begin(), content.end(),
+              memory.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+  }
+  return memory;
+}
+
+void put_function(const UcodeLibrary& library, const UcodeFunction& function, MutableBytes entry) {
+  std::copy(function.name.begin(), function.name.end(), entry.begin() + at_name);
+  entry[at_opcode] = opcode_byte(function.opcode);
+  entry[at_sub_opcode] = opcode_byte(function.sub_opcode.value_or(0));
+  store_le(entry, at_cpu_id, library.cpu_id);
+  store_le(entry, at_total_cpus, library.total_cpus);
+}
+
+Result<std::vector<std::uint8_t>> function_table(const EmitContext& context, std::uint32_t first,
+                                                 const std::vector<std::uint64_t>& offsets) {
+  std::vector<std::uint8_t> table(table_bytes);
+  Patcher patcher = context.patcher(table, first + 1);
+  std::uint64_t entry = 0;
+  for (std::uint32_t i = 0; i < context.kbin().ucode_libraries.size(); ++i) {
+    const UcodeLibrary& library = context.kbin().ucode_libraries[i];
+    for (const UcodeFunction& function : library.functions) {
+      put_function(library, function, MutableBytes(table).subspan(entry, entry_bytes));
+      NEFFLD_TRY(patcher.patch(
+          entry + at_address, RelocForm::library_address, context.address_of(first) + offsets[i],
+          {Symbol::Kind::section, first, offsets[i]}, {SourceRecord::Kind::library, i}));
+      entry += entry_bytes;
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Result<LibraryId> library_id(const UcodeLibrary& library) {
+  Digest digest;
+  digest.field(bytes_of(library.name));
+  for (const std::uint32_t value : {library.flags, library.cpu_id, library.total_cpus}) {
+    digest.number(value);
+  }
+  digest.number(library.functions.size());
+  for (const UcodeFunction& function : library.functions) {
+    digest.field(bytes_of(function.name));
+    digest.number(opcode_byte(function.opcode));
+    digest.number(opcode_byte(function.sub_opcode.value_or(0)));
+  }
+  digest.field(library.content);
+  return digest.finish();
+}
+
+Result<void> plan_microcode(PlanContext& context) {
+  const Kbin& kbin = context.kbin();
+  KbinPlan& out = context.out();
+  const std::size_t count = kbin.ucode_libraries.size();
+  if (count == 0) return {};
+  if (!context.arch.caps.ucode_libraries) {
+    out.warnings.push_back(
+        fmt::format("{}: {} GPSIMD libraries are not staged: no source says that "
+                    "{} has any",
+                    kbin.name, count, arch_name(context.arch.arch)));
+    return {};
+  }
+  NEFFLD_TRY(check_limits(kbin));
+  LibrarySetPlan& set = out.libraries.emplace();
+  if (count == 1) {
+    NEFFLD_ASSIGN(set.shared, library_id(kbin.ucode_libraries.front()));
+    const CoreState state = state_of(context.options, out.core);
+    if (std::find(state.libraries.begin(), state.libraries.end(), *set.shared) !=
+        state.libraries.end()) {
+      return {};
+    }
+  }
+  set.first = context.add(SectionKind::ucode_libraries, 0, library_offsets(kbin).back(),
+                          library_align, MemUsage::code, "ucode libraries");
+  const std::uint32_t table = context.add(SectionKind::ucode_table, 0, table_bytes, library_align,
+                                          MemUsage::code, "ucode table");
+  for (const std::uint32_t request : {*set.first, table}) {
+    context.plan.requests[request].shared = set.shared.has_value();
+  }
+  out.warnings.push_back(fmt::format(
+      "{}: the table of GPSIMD functions has zeros for the queue registers of custom-op rings: the "
+      "queue allocation table they come from is not known",
+      kbin.name));
   return {};
+}
+
+Result<void> emit_microcode(const EmitContext& context) {
+  const auto& set = context.planned().libraries;
+  if (!set || !set->first) return {};
+  const std::vector<std::uint64_t> offsets = library_offsets(context.kbin());
+  NEFFLD_TRY(context.sink({*set->first, library_memory(context.kbin(), offsets), false}));
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> table,
+                function_table(context, *set->first, offsets));
+  return context.sink({*set->first + 1, table, false});
 }
 
 }  // namespace neffld

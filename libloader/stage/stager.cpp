@@ -126,7 +126,9 @@ SectionSink compare_sink(DeviceCalls& calls, const std::vector<DeviceMemory>& by
 std::uint64_t planned_content_bytes(const Plan& plan) {
   std::uint64_t bytes = 0;
   for (const Request& request : plan.requests) {
-    if (!request.shared && request.category != MemCategory::scratchpad_not_shared) {
+    const bool library = request.kind == SectionKind::ucode_libraries ||
+                         request.kind == SectionKind::ucode_table;
+    if ((library || !request.shared) && request.category != MemCategory::scratchpad_not_shared) {
       bytes += request.size;
     }
   }

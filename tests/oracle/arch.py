@@ -31,6 +31,7 @@ class Arch:
     reservation_required: bool
     collective_trigger: int  # TOP_SP 0 host trigger (05 U)
     cores_per_logical: int   # default logical core size (spec 03 s8)
+    has_libraries: bool      # GPSIMD libraries are staged (04 s2.2 step 11)
 
     def partition_bytes(self, reserved):
         return self.partition_limits[reserved]
@@ -77,6 +78,7 @@ V2 = Arch(
     reservation_required=False,
     collective_trigger=0xFFFD0000000 + 0x60848,
     cores_per_logical=1,
+    has_libraries=True,
 )
 
 V3 = Arch(
@@ -98,6 +100,7 @@ V3 = Arch(
     reservation_required=True,
     collective_trigger=0x8280000000 + 0x615A0,
     cores_per_logical=2,
+    has_libraries=False,
 )
 
 PARAM_RAM_OFFSET = 0x2B87000

@@ -11,6 +11,7 @@ from plan import ring_owner
 from rings import RingSet, linear_ring_descriptors, template_pointer
 from tables import SIGNAL_OFFSET, act_buffers, constant_block, dve_buffers, param_ram
 from translate import Translator
+from ucode import function_table, library_memory
 
 
 @dataclass
@@ -47,6 +48,7 @@ class Expectation:
         self._tables(index, subgraph)
         self._act(index, subgraph, signal)
         self._dve(index, subgraph, signal)
+        self._libraries(index, subgraph.libraries)
         self._instructions(index, subgraph)
         self._rings(index, subgraph, signal)
 
@@ -83,6 +85,14 @@ class Expectation:
         targets = [self.arch.local(core, window) for _, _, window in tables]
         self._copy_ring(index, "dve", [(owner, data) for owner, data, _ in tables], targets,
                         signal, DVE_LOAD_EVENT)
+
+    def _libraries(self, index, libraries):
+        if (index, "ucode table") not in self.plan.by_owner:
+            return               # none, or another model has staged the one they share
+        memory, _ = library_memory(libraries)
+        self.add("ucode libraries", index, "ucode libraries", memory)
+        self.add("ucode table", index, "ucode table",
+                 function_table(libraries, self.plan.address(index, "ucode libraries")))
 
     def _copy_ring(self, index, name, buffers, targets, signal, event):
         if not buffers:

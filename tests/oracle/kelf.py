@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from arch import ENGINES, STATE_BUFFER_BYTES
 from container import NeffError, Refused
+from ucode import parse_libraries
 
 NPY_MAGIC = b"\x93NUMPY"
 INDIRECT = "indirect_memcpy"
@@ -95,6 +96,7 @@ class Subgraph:
     act_sets: list           # [(bucket bytes, control bytes, [profile dict])]
     dve_tables: dict         # JSON key -> bytes, empty when the engine file names none
     carve_outs: list = None  # None: the key is absent
+    libraries: list = field(default_factory=list)    # GPSIMD libraries, ascending names
 
     def by_name(self, name):
         return self.names[name]
@@ -277,7 +279,8 @@ def parse_subgraph(name, definition_path, members):
         for tables in entry.get("dve_tables", [])[:1]:
             dve_tables = {key: reader.blob(file_name) for key, file_name in tables.items()}
     return Subgraph(name, parse_variables(definition["var"], reader), queue_sets, streams,
-                    act_sets, dve_tables, definition.get("runtime_statebuffer_reservation"))
+                    act_sets, dve_tables, definition.get("runtime_statebuffer_reservation"),
+                    parse_libraries(definition, reader))
 
 
 def kelf_member(members):

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 import scratchpad
+import ucode
 import windows
 from arch import ENGINES, PARAM_RAM_BYTES
 from container import Refused
@@ -54,6 +55,7 @@ class Node:
         self.hbms = [Hbm(base, arch.hbm_bytes) for base in arch.hbm_bases]
         self.allocations, self.plans = [], []
         self.ready = set()       # cores with exec rings
+        self.libraries = {}      # core -> GPSIMD libraries its models share
         self.arenas = {}         # core -> scratchpad pages, lowest arena offset first
 
     def allocate(self, core, owner, size, align, category, model):
@@ -168,6 +170,7 @@ class Plan:
         self._table_group(index, "act", [(owner, len(data)) for owner, data in act])
         dve = [(owner, len(data)) for owner, data, _ in dve_buffers(subgraph.dve_tables, self.arch)]
         self._table_group(index, "dve", dve + [("dve param ram", PARAM_RAM_BYTES)] if dve else [])
+        self._libraries(index, subgraph.libraries)
         for engine in ENGINES:
             slots = self.layouts[index].streams[engine].image_slots
             self.allocate(index, f"instructions {engine}", slots * SLOT, CODE_ALIGN, CODE)
@@ -179,6 +182,20 @@ class Plan:
             base = self.allocate(index, "pointer cells", 8 * len(cells), BUFFER_ALIGN, MISC)
             for number, variable in enumerate(cells):
                 self.places[index][variable.var_id] = base + 8 * number
+
+    def _libraries(self, index, libraries):
+        """GPSIMD libraries; a single one belongs to the core (04 s2.3)."""
+        if not libraries or not self.arch.has_libraries:
+            return
+        ucode.check_limits(libraries)
+        if len(libraries) == 1:
+            shared = self.node.libraries.setdefault(self.cores[index], [])
+            if libraries[0] in shared:
+                return
+            shared.append(libraries[0])
+        memory, _ = ucode.library_memory(libraries)
+        self.allocate(index, "ucode libraries", len(memory), BUFFER_ALIGN, CODE)
+        self.allocate(index, "ucode table", ucode.TABLE_BYTES, BUFFER_ALIGN, CODE)
 
     def _table_group(self, index, name, buffers):
         """The buffers of ACT or DVE, then the ring pair that copies them."""

@@ -18,7 +18,8 @@ import time
 from corpus import randoms
 from corpus.case import CASES, build
 from corpus.pending import PENDING
-from corpus import manifest, refusals, rings, streams, tables, variables  # noqa: F401  cases
+from corpus import (libraries, manifest, refusals, rings, streams, tables,  # noqa: F401  cases
+                    variables)
 from differential import Differential
 
 

@@ -190,6 +190,7 @@ std::string definition_json(const Definition& def) {
     json.field("runtime_semaphore_count", 3);
     if (v3) write_reservation(json);
     write_engine_keys(json, Engine::sp);
+    if (def.has_libraries) json.field("ucode_lib", "ucode_lib.json");
     json.object("var");
     for (const Variable* var : by_name(def.variables)) write_variable(json, *var, def.arch);
     json.EndObject();

@@ -18,6 +18,7 @@ struct Definition {
   const std::vector<Variable>& variables;
   const std::deque<Queue>& queues;
   bool fp8;
+  bool has_libraries;
 };
 
 std::string definition_json(const Definition& definition);
@@ -28,6 +29,8 @@ std::string engine_json(Engine engine, Arch arch, const std::vector<std::span<co
 std::string neff_json(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                       std::size_t subgraphs);
 std::string kelf_json(const std::vector<std::string>& subgraphs, Arch arch);
+/// The member `ucode_lib` of def.json names.
+std::string ucode_lib_json(const std::vector<Library>& libraries);
 std::string info_json(const std::string& name);
 std::string act_info_json(const std::vector<ActSet>& sets);
 /// Profile of one set; function n has id n + 1 and uses bucket n.

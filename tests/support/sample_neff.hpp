@@ -105,6 +105,17 @@ struct ActSet {
   std::uint32_t bucket_entries = 941, control_entries = 89, functions = 15;
 };
 
+/// A GPSIMD library of `bytes` random bytes with functions named `<stem>0`, `<stem>1` and so on, of
+/// which every third has a sub opcode (spec 02 section 8.3).
+struct Library {
+  std::string name;
+  std::uint64_t bytes = 0;
+  std::string stem;
+  std::uint32_t functions = 1;
+  std::uint32_t total_cpus = 8;
+  bool built_in = false;
+};
+
 /// One subgraph. Moves and computes keep count of the semaphores, so a sample states its data flow
 /// and gets waits that match; `stream()` gives direct access for everything else.
 class Subgraph {
@@ -153,6 +164,7 @@ class Subgraph {
   void finish(const std::vector<Wait>& outgoing);
 
   void act_set(ActSet set) { act_sets_.push_back(std::move(set)); }
+  void library(Library library) { libraries_.push_back(std::move(library)); }
   void fp8_config() { fp8_ = true; }
 
   /// Members of this subgraph, names prefixed with its folder.
@@ -171,6 +183,7 @@ class Subgraph {
   std::array<Stream, engine_count> streams_;
   std::map<std::uint32_t, std::uint32_t> computed_;  ///< engine semaphore -> increments
   std::vector<ActSet> act_sets_;
+  std::vector<Library> libraries_;
   bool fp8_ = false;
 };
 

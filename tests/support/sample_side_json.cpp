@@ -20,6 +20,33 @@ std::string kelf_json(const std::vector<std::string>& subgraphs, Arch arch) {
   });
 }
 
+std::string ucode_lib_json(const std::vector<Library>& libraries) {
+  constexpr std::uint64_t custom_op_header = 0x85, user = 5;
+  Buffer buffer;
+  Pretty json(buffer);
+  json.StartArray();
+  for (const auto& library : libraries) {
+    json.StartObject();
+    json.field("library", library.name);
+    json.field("ulib_to_ucode_version", "1.21.1.0");
+    json.field("opcode", library.built_in ? custom_op_header : user);
+    json.field("cpu_id", 0);
+    json.field("total_cpus", library.total_cpus);
+    json.array("functions");
+    for (std::uint32_t i = 0; i < library.functions; ++i) {
+      json.StartObject();
+      json.field("name", library.stem + std::to_string(i));
+      json.field("opcode", 0xF0u);
+      if (i % 3 == 0) json.field("sub_opcode", i + 1);
+      json.EndObject();
+    }
+    json.EndArray();
+    json.EndObject();
+  }
+  json.EndArray();
+  return std::string(buffer.GetString(), buffer.GetSize());
+}
+
 std::string info_json(const std::string& name) {
   return document(2, [&](Pretty& json) {
     json.field("tool_version", "0.1.0+neffld");

@@ -212,6 +212,33 @@ SampleNeff records_v3(std::string_view name, std::uint64_t seed) {
   return builder.build();
 }
 
+/// One GPSIMD library, which models on the core share.
+SampleNeff library_v2(std::string_view name, std::uint64_t seed) {
+  SampleBuilder builder(std::string(name), Arch::v2, seed);
+  builder.input("x", "float32", {128, 16});
+  builder.output("y", "float32", {128, 16});
+  Subgraph& graph = builder.empty_subgraph();
+  graph.library({.name = "all.so", .bytes = 5000, .stem = "function", .functions = 18});
+  io_queues(graph);
+  graph.finish({pass_through(graph, "x", "y", 64)});
+  return builder.build();
+}
+
+/// Three GPSIMD libraries of the model, of odd sizes, listed in another order than by name.
+SampleNeff libraries_v2(std::string_view name, std::uint64_t seed) {
+  SampleBuilder builder(std::string(name), Arch::v2, seed);
+  builder.input("x", "float32", {128, 16});
+  builder.output("y", "float32", {128, 16});
+  Subgraph& graph = builder.empty_subgraph();
+  graph.library({.name = "last.so", .bytes = 1, .stem = "l", .functions = 2, .total_cpus = 1});
+  graph.library(
+      {.name = "built_in.so", .bytes = 4097, .stem = "b", .functions = 28, .built_in = true});
+  graph.library({.name = "first.so", .bytes = 65, .stem = "f", .functions = 0, .total_cpus = 0});
+  io_queues(graph);
+  graph.finish({pass_through(graph, "x", "y", 64)});
+  return builder.build();
+}
+
 void add_weights(Subgraph& graph, Random& random, std::uint64_t total) {
   constexpr std::uint64_t piece_limit = 64ull << 20;
   std::uint64_t number = 0;
@@ -258,7 +285,7 @@ SampleNeff scale_default(std::string_view, std::uint64_t seed) {
   return make_scale_sample(parameters);
 }
 
-constexpr std::array<CatalogueEntry, 8> samples = {
+constexpr std::array<CatalogueEntry, 10> samples = {
     {{"pointers-v3", "pointer cells, list, dge-table, tmp-buf, raw constant, shared virtual",
       pointers_v3},
      {"act-sets-v3", "three activation sets of odd sizes", act_sets_v3},
@@ -269,6 +296,8 @@ constexpr std::array<CatalogueEntry, 8> samples = {
       remote_lnc2_v3},
      {"records-v3", "tensor load and store, a forward branch, labels, a block with an event",
       records_v3},
+     {"library-v2", "one GPSIMD library, which belongs to the core", library_v2},
+     {"libraries-v2", "three GPSIMD libraries of the model", libraries_v2},
      {"scale", "a large model; sizes are parameters", scale_default}}};
 
 }  // namespace

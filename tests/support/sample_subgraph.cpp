@@ -220,7 +220,8 @@ std::vector<PackMember> Subgraph::members(Random& random) const {
   const auto put = [&](const std::string& name, std::vector<std::uint8_t> bytes) {
     members.push_back({name_ + "/" + name, std::move(bytes), false});
   };
-  put("def.json", text_bytes(definition_json({arch_, variables_, queues_, fp8_})));
+  put("def.json",
+      text_bytes(definition_json({arch_, variables_, queues_, fp8_, !libraries_.empty()})));
   for (const Engine engine : all_engines) {
     const auto index = static_cast<std::size_t>(engine);
     const std::string file = engine_file(engine);
@@ -244,6 +245,8 @@ std::vector<PackMember> Subgraph::members(Random& random) const {
     put(set.name + "_ctrl.bin", control_table(set, random));
     put(set.name + ".json", text_bytes(act_profile_json(set)));
   }
+  if (!libraries_.empty()) put("ucode_lib.json", text_bytes(ucode_lib_json(libraries_)));
+  for (const auto& library : libraries_) put(library.name, random.bytes(library.bytes));
   // Sizes: spec 08 s1.4.
   const bool v2 = arch_ == Arch::v2;
   put("default_opcode_table.bin", random.bytes(v2 ? 2048 : 1024));

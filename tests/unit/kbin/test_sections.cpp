@@ -200,11 +200,12 @@ TEST_CASE("sections are read with their defaults") {
   CHECK(kbin.replica_groups[1][0] == std::vector<std::uint32_t>{0, 1});
   CHECK(kbin.src_target_pairs[0][1] == std::array<std::uint32_t, 2>{1, 0});
   REQUIRE(kbin.ucode_libraries.size() == 2);
-  CHECK(as_text(kbin.ucode_libraries[0].content) == "library");
-  CHECK(kbin.ucode_libraries[0].flags == 0);
-  CHECK(kbin.ucode_libraries[1].flags == 6);
-  CHECK(kbin.ucode_libraries[0].functions[0].opcode == -16);
-  CHECK(kbin.ucode_libraries[0].functions[1].sub_opcode == 3);
+  CHECK(kbin.ucode_libraries[0].name == "code.bin");  // by name, not in file order
+  CHECK(kbin.ucode_libraries[0].flags == 6);
+  CHECK(as_text(kbin.ucode_libraries[1].content) == "library");
+  CHECK(kbin.ucode_libraries[1].flags == 0);
+  CHECK(kbin.ucode_libraries[1].functions[0].opcode == -16);
+  CHECK(kbin.ucode_libraries[1].functions[1].sub_opcode == 3);
 }
 
 TEST_CASE("an engine's file must be there and name its instructions") {

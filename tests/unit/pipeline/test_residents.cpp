@@ -59,6 +59,38 @@ TEST_CASE("models of one core share its scratchpad pages") {
   CHECK(bench.held().first == 0);
 }
 
+TEST_CASE("models of one core share a library that is alone, and the last one frees it") {
+  Bench bench(2);
+  LoadedModel& first = load(bench, "library-v2");
+  LoadedModel& second = load(bench, "library-v2");
+  LoadedModel& several = load(bench, "libraries-v2");
+  for (const char* owner : {"ucode libraries", "ucode table"}) {
+    CHECK(count_owner(first, owner) == 1);
+    CHECK(count_owner(second, owner) == 0);
+    CHECK(count_owner(several, owner) == 1);
+  }
+  const auto library =
+      std::find_if(first.allocations.begin(), first.allocations.end(),
+                   [](const AllocationInfo& info) { return info.owner == "ucode libraries"; });
+  REQUIRE(library != first.allocations.end());
+  std::vector<std::uint8_t> before(5000), after(5000);
+  const std::uint64_t handle = library->handle;
+  REQUIRE(bench.session->read(handle, 0, before));
+  CHECK(std::count(before.begin(), before.end(), 0) < 100);  // random bytes, staged
+  REQUIRE(bench.session->unload(several));
+  REQUIRE(bench.session->unload(first));  // the one that staged it
+  REQUIRE(bench.session->read(handle, 0, after));
+  CHECK(before == after);
+  CHECK(bench.session->verify(second));
+  LoadedModel& third = load(bench, "library-v2");
+  CHECK(count_owner(third, "ucode") == 0);
+  REQUIRE(bench.session->unload(second));
+  REQUIRE(bench.session->unload(third));
+  CHECK(bench.held().first == 0);
+  // And again from the start.
+  CHECK(count_owner(load(bench, "library-v2"), "ucode") == 2);
+}
+
 TEST_CASE("residents can go in any order, and every handle comes back") {
   const std::vector<std::string> names = {"vecadd-v3", "dge-v3", "cast-v3", "dge-lnc2-v3"};
   std::vector<std::size_t> order(names.size());

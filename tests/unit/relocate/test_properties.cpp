@@ -248,6 +248,7 @@ TEST_CASE("every address written lies in a live section, an SBUF window or a dev
           case RelocForm::ring_section:
           case RelocForm::pointer_cell:
           case RelocForm::table_entry:
+          case RelocForm::library_address:
           case RelocForm::return_address: {
             if (is_io(row)) {
               wrong += !is_bound_address(row);

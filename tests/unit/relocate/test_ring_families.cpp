@@ -188,25 +188,6 @@ TEST_CASE("runs of 1, 65535, 65536 and 65537 bytes, and no others, fit one descr
   }
 }
 
-// ---- microcode ----
-
-TEST_CASE("GPSIMD libraries are counted, and said not to be staged, where they would be") {
-  const auto with = [](Arch arch, std::size_t count) {
-    Rings rings(arch);
-    rings.program.edit().ucode_libraries.resize(count);
-    return rings.plan();
-  };
-  CHECK(with(Arch::v2, 0)->kbins[0].warnings.empty());
-  CHECK(with(Arch::v3, 3)->kbins[0].warnings.empty());
-  CHECK(with(Arch::v2, 9)->kbins[0].warnings ==
-        std::vector<std::string>{"sg00: 9 GPSIMD libraries are not staged: the table that lists "
-                                 "them for the engine is not known"});
-  check_refused(
-      with(Arch::v2, 10),
-      {"sg00", "ucode_lib", std::nullopt,
-       "Exceeded max number of GPSIMD libs: found 10, expected at most 9", Status::failure});
-}
-
 // ---- counts for executions ----
 
 TEST_CASE("the exec queue needs a descriptor for each tensor pointer and six for each bound ring") {
