@@ -76,7 +76,8 @@ struct MemoryMiss {
   std::uint32_t request = 0;
   std::uint64_t size = 0;  ///< page-rounded
   MemoryMap::Hbm hbm;
-  std::uint64_t short_by = 0;  ///< with HBMs larger by that much the whole plan fits
+  /// With HBMs larger by that much the whole plan fits; absent: no size the driver knows would do.
+  std::optional<std::uint64_t> short_by;
 };
 
 struct MemoryForecast {

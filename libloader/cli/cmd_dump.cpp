@@ -73,10 +73,15 @@ void add_dump(CLI::App& app, Action& run) {
       "dump", "Load NEFFs and write the device memory of every allocation as an ELF core file");
   auto state = std::make_shared<DumpCommand>();
   command->add_option("FILE", state->loading.files, "NEFF files")->required();
-  command->add_option("-o,--output", state->output, "The ELF file to write")->required();
-  command->add_option("--report", state->report, "Also write the JSON report to this file");
-  command->add_option("--rings", state->rings,
-                      "Also write the host vrings of template queue sets into this folder");
+  command->add_option("-o,--output", state->output, "The ELF file to write")
+      ->required()
+      ->check(not_empty());
+  command->add_option("--report", state->report, "Also write the JSON report to this file")
+      ->check(not_empty());
+  command
+      ->add_option("--rings", state->rings,
+                   "Also write the host vrings of template queue sets into this folder")
+      ->check(not_empty());
   command->add_flag("--zstd", state->zstd, "Compress the ELF file");
   state->loading.add_device_options(*command);
   state->loading.add_record_options(*command);

@@ -17,6 +17,16 @@ Arch arch_of(const std::string& name) {
   return Arch::any;
 }
 
+/// A file planned for another architecture may name HBMs the device does not have.
+Result<void> check_hbms(const Plan& plan, const MemoryMap& map) {
+  for (const Request& request : plan.requests) {
+    if (request.hbm < map.hbm_count()) continue;
+    return fail(Status::resource, ErrorClass::resource, {.path = request.owner},
+                fmt::format("is on HBM {}, expected one below {}", request.hbm, map.hbm_count()));
+  }
+  return {};
+}
+
 /// Plans a file on top of what is in `map` and on `cores`, and takes its memory there.
 Result<void> plan_onto(PlannedFile& planned, PlanOptions options, MemoryMap& map,
                        std::vector<CoreState>& cores) {
@@ -24,6 +34,7 @@ Result<void> plan_onto(PlannedFile& planned, PlanOptions options, MemoryMap& map
   NEFFLD_ASSIGN(planned.plan, plan_parsed_model(planned.parsed, options));
   planned.load_requests = planned.plan.requests.size();
   NEFFLD_TRY(plan_bound_rings(planned.parsed.kbins, planned.plan));
+  NEFFLD_TRY(check_hbms(planned.plan, map));
   const MemoryMap before = map.copy();
   MemoryForecast predicted = forecast(map, planned.plan);
   planned.regions = std::move(predicted.regions);
@@ -50,7 +61,8 @@ struct PlanCommand {
                         std::vector<CoreState>& cores) const {
     NEFFLD_ASSIGN(PlannedFile planned, parse(file, result.arch));
     if (!map) {
-      result.arch = planned.parsed.manifest.arch;
+      // A file let in for another architecture keeps its own plan, on the HBMs of the device.
+      if (result.arch == Arch::any) result.arch = planned.parsed.manifest.arch;
       NEFFLD_ASSIGN(map, MemoryMap::fresh(result.arch, hbm_bytes));
     }
     NEFFLD_TRY(plan_onto(planned, plan_options(loading), *map, cores));
@@ -59,6 +71,7 @@ struct PlanCommand {
   }
 
   Result<void> run() const {
+    NEFFLD_TRY(check_plan_options(loading));
     PlanReport result;
     result.arch = arch_of(arch);
     std::optional<MemoryMap> map;
@@ -74,7 +87,9 @@ struct PlanCommand {
     const PlannedFile& last = result.files.back();
     if (!last.miss) return {};
     return fail(Status::resource, ErrorClass::check, {.member = last.file},
-                fmt::format("does not fit, it misses by {} bytes", last.miss->short_by));
+                last.miss->short_by
+                    ? fmt::format("does not fit, it misses by {} bytes", *last.miss->short_by)
+                    : std::string("does not fit, and would not with HBMs of any size"));
   }
 };
 

@@ -12,13 +12,21 @@ namespace neffld::cli {
 /// What the chosen command does; set while parsing.
 using Action = std::function<Result<void>()>;
 
-/// Refuses a sign: the parser would wrap -1 to the largest number.
+/// Refuses a sign and nothing: the parser would wrap -1 to the largest number and take "" as 0.
 inline CLI::Validator unsigned_number() {
   return CLI::Validator(
       [](std::string& text) {
-        return text.starts_with('-') ? "expected an unsigned number" : std::string();
+        const bool number = !text.empty() && !text.starts_with('-');
+        return number ? std::string() : "expected an unsigned number";
       },
       "", "unsigned number");
+}
+
+/// Refuses "", which means that an option is not given.
+inline CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](std::string& text) { return text.empty() ? "expected a name" : std::string(); }, "",
+      "name");
 }
 
 void add_inspect(CLI::App& app, Action& run);

@@ -25,6 +25,33 @@ Result<Inspected> open_image(const std::string& file, const LoadingOptions& opti
   return out;
 }
 
+/// Nobody gave these addresses, so a model that does not take them is a bad file.
+Result<void> bind_to_free_addresses(Session& session, LoadedModel& model) {
+  NEFFLD_ASSIGN(auto io, free_io_addresses(session, model));
+  auto bound = session.bind(model, std::move(io));
+  if (!bound && bound.error().error_class == ErrorClass::usage) {
+    bound.error().error_class = ErrorClass::format;
+  }
+  return bound;
+}
+
+Result<Inspected> load_neff(const std::string& file, LoadingOptions options, bool bind) {
+  options.files = {file};
+  Inspected out;
+  NEFFLD_ASSIGN(out.loading, load_files(options));
+  for (const auto& model : out.loading.session->models()) {
+    if (bind && !model->bound) {
+      if (auto bound = bind_to_free_addresses(*out.loading.session, *model); !bound) {
+        return tl::unexpected<Error>(in_file(std::move(bound.error()), file));
+      }
+    }
+    NEFFLD_ASSIGN(Layout layout, layout_of(*model));
+    out.layouts.push_back(std::move(layout));
+  }
+  out.live = session_memory(*out.loading.session);
+  return out;
+}
+
 }  // namespace
 
 bool Inspected::bound() const {
@@ -41,20 +68,7 @@ bool Inspected::bound() const {
 
 Result<Inspected> inspect_file(const std::string& file, LoadingOptions options, bool bind) {
   NEFFLD_ASSIGN(const bool image, is_image_file(file));
-  if (image) return open_image(file, options);
-  options.files = {file};
-  Inspected out;
-  NEFFLD_ASSIGN(out.loading, load_files(options));
-  for (const auto& model : out.loading.session->models()) {
-    if (bind && !model->bound) {
-      NEFFLD_ASSIGN(auto io, free_io_addresses(*out.loading.session, *model));
-      NEFFLD_TRY(out.loading.session->bind(*model, std::move(io)));
-    }
-    NEFFLD_ASSIGN(Layout layout, layout_of(*model));
-    out.layouts.push_back(std::move(layout));
-  }
-  out.live = session_memory(*out.loading.session);
-  return out;
+  return image ? open_image(file, options) : load_neff(file, std::move(options), bind);
 }
 
 Result<std::uint64_t> parse_address(const std::string& text, const char* what) {

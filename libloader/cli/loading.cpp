@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "neffld/packet_limits.hpp"
 #include "progress.hpp"
 
 namespace neffld::cli {
@@ -99,6 +100,7 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
   const PlanOptions plan = plan_options(options);
   load.scratchpad = plan.scratchpad;
   load.max_ring_bytes = plan.max_ring_bytes;
+  load.packet_bytes = plan.packet_bytes;
   load.until = until;
   // What is printed or kept for comparison should be the same each time.
   load.one_thread = options.device.dry_run || !options.device.record.empty();
@@ -212,8 +214,15 @@ void LoadingOptions::add_plan_options(CLI::App& command) {
       ->envname("NEURON_RT_DBG_SCRATCHPAD_ON_SINGLE_CORE");
   command
       .add_option("--max-ring-bytes", max_ring_bytes,
-                  "Limit of the memory of a subgraph's descriptor rings in bytes")
+                  "Limit of the memory of a model's descriptor rings in bytes")
       ->check(unsigned_number())
+      ->capture_default_str();
+  command
+      .add_option("--packet-bytes", packet_bytes,
+                  "Pack the copies of a DMA block into packets of at most this many bytes, 4096 to "
+                  "1048575; 0: every copy is a packet")
+      ->check(unsigned_number())
+      ->envname("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE")
       ->capture_default_str();
 }
 
@@ -260,14 +269,29 @@ ParseOptions parse_options(const LoadingOptions& options, Stage until) {
   return parse;
 }
 
+Result<void> check_plan_options(const LoadingOptions& options) {
+  const std::uint64_t mib = options.scratchpad_page_mib;
+  if (mib == 0 || mib % 512 != 0 || mib >= 4096) {
+    return fail(Status::invalid, ErrorClass::usage, {.path = "scratchpad page size"},
+                fmt::format("found {} MiB, expected a multiple of 512 below 4096", mib));
+  }
+  const std::uint64_t packet = options.packet_bytes;
+  if (packet != 0 && (packet < least_packet_bytes || packet > most_packet_bytes)) {
+    return fail(Status::invalid, ErrorClass::usage, {.path = "--packet-bytes"},
+                fmt::format("found {}, expected 0 or {} to {}", packet, least_packet_bytes,
+                            most_packet_bytes));
+  }
+  return {};
+}
+
 PlanOptions plan_options(const LoadingOptions& options) {
   PlanOptions plan;
   plan.logical_core = options.core;
-  // What would wrap stays too large for the planner to accept.
-  plan.scratchpad.page_bytes = std::min<std::uint64_t>(options.scratchpad_page_mib, 1u << 20) << 20;
+  plan.scratchpad.page_bytes = options.scratchpad_page_mib << 20;
   plan.scratchpad.contiguous = options.contiguous_scratchpad;
   plan.scratchpad.single_core = options.scratchpad_on_single_core;
   plan.max_ring_bytes = options.max_ring_bytes;
+  plan.packet_bytes = options.packet_bytes;
   return plan;
 }
 
@@ -283,6 +307,7 @@ Result<Stage> parse_stage(const std::string& name) {
 }
 
 Result<Loading> load_files(const LoadingOptions& options) {
+  NEFFLD_TRY(check_plan_options(options));
   NEFFLD_ASSIGN(const Stage until, parse_stage(options.until));
   if (until != Stage::relocate && !options.binds.empty()) {
     return fail(Status::invalid, ErrorClass::usage, {.path = "--bind"},

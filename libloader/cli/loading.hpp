@@ -24,6 +24,7 @@ struct LoadingOptions {
   std::uint64_t scratchpad_page_mib = 512;
   bool contiguous_scratchpad = false, scratchpad_on_single_core = false;
   std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
+  std::uint64_t packet_bytes = 0;
   bool no_hash = false, allow_legacy = false;
   std::uint64_t max_inflated = 0, max_members = 0;
   std::uint32_t max_json_depth = 0;
@@ -52,6 +53,8 @@ struct Loading {
 void add_device_name_options(CLI::App& command, DeviceOptions& device);
 
 ParseOptions parse_options(const LoadingOptions& options, Stage until);
+/// Checks the values that `plan_options` takes. Error class usage.
+Result<void> check_plan_options(const LoadingOptions& options);
 PlanOptions plan_options(const LoadingOptions& options);
 /// Prefixes the place of an error with the file it is in.
 Error in_file(Error error, const std::string& file);

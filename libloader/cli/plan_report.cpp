@@ -117,7 +117,7 @@ void write_miss(JsonOut& out, const PlannedFile& file) {
       out.field("number", request.hbm);
       write_hbm(out, file.miss->hbm);
     });
-    out.field("short_by", file.miss->short_by);
+    if (file.miss->short_by) out.field("short_by", *file.miss->short_by);
     out.strings("would_fit_with", file.ways);
   });
 }
@@ -180,12 +180,15 @@ void print_miss(Out out, const PlannedFile& file) {
     return;
   }
   const Request& request = file.plan.requests[file.miss->request];
-  fmt::format_to(out,
-                 "\n  misses by {} bytes ({}): \"{}\" ({}) asks for {} bytes; HBM {} has {} of {} "
-                 "bytes free, the largest free block is {} bytes\n",
-                 file.miss->short_by, human_bytes(file.miss->short_by), one_line(request.owner),
-                 mem_usage_name(request.usage), file.miss->size, request.hbm, file.miss->hbm.free,
-                 file.miss->hbm.size, file.miss->hbm.largest_block);
+  const auto short_by = file.miss->short_by;
+  fmt::format_to(
+      out,
+      "\n  {}: \"{}\" ({}) asks for {} bytes; HBM {} has {} of {} bytes free, the "
+      "largest free block is {} bytes\n",
+      short_by ? fmt::format("misses by {} bytes ({})", *short_by, human_bytes(*short_by))
+               : std::string("fits no HBM of any size"),
+      one_line(request.owner), mem_usage_name(request.usage), file.miss->size, request.hbm,
+      file.miss->hbm.free, file.miss->hbm.size, file.miss->hbm.largest_block);
   for (const std::string& way : file.ways) fmt::format_to(out, "  would fit with {}\n", way);
 }
 

@@ -192,7 +192,7 @@ Result<void> DeviceImage::read(std::uint64_t address, MutableBytes out) const {
   if (const ImageSegment* segment = state_->segment_with(address, out.size())) {
     return state_->source->read(segment->file_offset + (address - segment->address), out);
   }
-  return fail(Status::invalid, ErrorClass::check, {.member = state_->path},
+  return fail(Status::invalid, ErrorClass::format, {.member = state_->path},
               fmt::format("holds no {} bytes at 0x{:x}", out.size(), address));
 }
 

@@ -9,6 +9,7 @@
 
 #include "environment.hpp"
 #include "log.hpp"
+#include "neffld/packet_limits.hpp"
 
 namespace neffld::nrt {
 namespace {
@@ -131,6 +132,16 @@ Result<LoadKnobs> read_load_knobs() {
       errors.add(bad_env(page_name, std::to_string(*value), "MiB, a multiple of 512 up to 3584"));
     } else {
       knobs.scratchpad_page_bytes = *value << 20;
+    }
+  });
+  constexpr const char* packet_name = "NEURON_RT_DBG_DMA_PACKETIZATION_SIZE";
+  errors.take(get_env_number(packet_name), [&](auto value) {
+    if (!value) return;
+    if (*value < least_packet_bytes || *value > most_packet_bytes) {
+      errors.add(bad_env(packet_name, std::to_string(*value),
+                         fmt::format("{} to {}", least_packet_bytes, most_packet_bytes)));
+    } else {
+      knobs.packet_bytes = *value;
     }
   });
   return errors.result(std::move(knobs));

@@ -34,6 +34,7 @@ struct LoadKnobs {
   bool allow_legacy = false;
   std::uint32_t timeout_seconds = 30;
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
+  std::uint64_t packet_bytes = 0;        ///< NEURON_RT_DBG_DMA_PACKETIZATION_SIZE, 0 = unset
   bool save_neff = false;                ///< NEURON_RT_INSPECT_ENABLE
   std::string save_folder = "./output";  ///< NEURON_RT_INSPECT_OUTPUT_DIR
 };

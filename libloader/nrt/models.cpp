@@ -161,6 +161,7 @@ Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
   options.logical_core = runtime.logical_core_of(vnc);
   options.logical_core_size = runtime.topology().core_size;
   options.scratchpad.page_bytes = knobs.scratchpad_page_bytes;
+  options.packet_bytes = knobs.packet_bytes;
   ParsedModel own = lease.model();
   const auto loaded =
       device->with_session([&](Session& session) { return session.load(std::move(own), options); });

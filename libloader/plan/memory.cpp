@@ -45,8 +45,10 @@ Result<std::vector<std::uint64_t>> hbm_sizes(const ArchTable& arch,
   return sizes;
 }
 
-/// The least growth of the HBMs with which the requests from `first` on fit.
-std::uint64_t missing_bytes(const MemoryMap& before, const Plan& plan, std::size_t first) {
+/// The least growth of the HBMs with which the requests from `first` on fit; nothing when there is
+/// none: a request the driver refuses at any size, or sums beyond what an address can reach.
+std::optional<std::uint64_t> missing_bytes(const MemoryMap& before, const Plan& plan,
+                                           std::size_t first) {
   const auto fits = [&](std::uint64_t pages) {
     MemoryMap larger = before.grown(pages * NEURON_PAGE_SIZE);
     for (std::size_t i = first; i < plan.requests.size(); ++i) {
@@ -54,9 +56,12 @@ std::uint64_t missing_bytes(const MemoryMap& before, const Plan& plan, std::size
     }
     return true;
   };
-  constexpr std::uint64_t most = (1ull << 50) / NEURON_PAGE_SIZE;  // no plan accepts so much
-  std::uint64_t low = 0, high = 1;                                 // `low` pages are not enough
-  while (high < most && !fits(high)) low = std::exchange(high, 2 * high);
+  constexpr std::uint64_t most = (1ull << 62) / NEURON_PAGE_SIZE;
+  std::uint64_t low = 0, high = 1;  // `low` pages are not enough
+  while (!fits(high)) {
+    if (high == most) return std::nullopt;
+    low = std::exchange(high, 2 * high);
+  }
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     (fits(middle) ? high : low) = middle;
@@ -122,6 +127,7 @@ MemoryMap MemoryMap::grown(std::uint64_t bytes) const {
 }
 
 std::optional<Region> MemoryMap::allocate(const Request& request) {
+  if (request.hbm >= state_->hbms.size()) return std::nullopt;
   const std::uint64_t bytes = page_rounded(request.size);
   HbmPools& hbm = state_->hbms[request.hbm];
   const auto address = request.category == MemCategory::contiguous_scratchpad

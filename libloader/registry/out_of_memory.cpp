@@ -116,7 +116,9 @@ std::string remedies(const FullDevice& full, const MemoryMap& before) {
   const MemoryForecast predicted = forecast(map, full.plan, full.first);
   std::string text;
   if (predicted.miss) {
-    text = fmt::format("the load misses by {} bytes", predicted.miss->short_by);
+    text = predicted.miss->short_by
+               ? fmt::format("the load misses by {} bytes", *predicted.miss->short_by)
+               : std::string("HBMs of any size would not do");
   }
   const auto ways = full.first == 0 ? ways_to_fit(full.parsed.kbins, full.options, before)
                                     : std::vector<std::string>();

@@ -71,7 +71,8 @@ class UsageTest(CliTest):
                 (("load", file, "--dry-run", "--verify"), "--verify"),
                 (("inspect", file, "--report", "json", "--members"), "--members"),
                 (("load", file, "--bind", "left=1", "--bind", "left=2"), "twice"),
-                (("load", file, "--scratchpad-page-size", "17592186044928"), "page size")):
+                (("load", file, "--scratchpad-page-size", "17592186044928"),
+                 "scratchpad page size: found 17592186044928 MiB")):
             with self.subTest(words=words):
                 self.assert_refused(run(*words), USAGE, text)
         self.assertEqual(USAGE, run("relocs", file, "--form", "var_adress").code)
@@ -90,6 +91,11 @@ class UsageTest(CliTest):
         for words in ((), ("nonsense",), ("load",), ("load", file, "--nonsense"),
                       ("load", file, "--report", "xml"), ("load", file, "--progress", "text"),
                       ("load", file, "--core", "-1"), ("load", file, "--core", "x"),
+                      ("load", file, "--scratchpad-page-size", ""),
+                      ("load", file, "--scratchpad-page-size", "36893488147419103232"),
+                      ("load", file, "--core", ""), ("load", file, "--max-members", ""),
+                      ("dump", file, "-o", ""), ("dump", file, "-o", "never.elf", "--report", ""),
+                      ("dump", file, "-o", "never.elf", "--rings", ""),
                       ("dump", file), ("pack", scratch()), ("unpack", file),
                       ("pack", scratch(), "-o", "x", "--dialect", "zip")):
             with self.subTest(words=words):

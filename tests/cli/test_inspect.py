@@ -128,6 +128,14 @@ class Check(CliTest):
         for name in ("vecadd-v3", "conv-like-v2", "dge-lnc2-v3"):
             self.assert_ok(run("check", sample(name), "--run"), "runs to the end", "compatible")
 
+    def test_a_tensor_that_only_the_subgraphs_know_is_a_bad_file_with_a_name(self):
+        file = Neff(sample("vecadd-v3")).edit("sg00/def.json", lambda d: d["var"].update(
+            extra={"type": "input", "size": 64, "var_id": len(d["var"])})).save("extra.neff")
+        for words in (("check", file, "--run"), ("diff", file, sample("vecadd-v3")),
+                      ("diff", sample("vecadd-v3"), file)):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), FORMAT, "extra.neff", "extra in tensor set")
+
     def test_a_dead_program_is_reported_with_its_place(self):
         neff = Neff(sample("vecadd-v3"))
         member = "sg00/Pool.bin"

@@ -5,9 +5,10 @@ import json
 import os
 import unittest
 
-from support import USAGE, RESOURCE, CliTest, real_files, run, sample, sample_names
+from support import (USAGE, RESOURCE, UNSUPPORTED, CliTest, Neff, real_files, run, sample,
+                     sample_names, scratch)
 
-MIB = 1 << 20
+MIB, GIB = 1 << 20, 1 << 30
 REFUSED = ("refused-v3",)
 DRIVER_CATEGORY = {"model code": 8, "model constants": 10, "shared scratchpad": 11,
                    "scratchpad": 15, "runtime": 12, "dma rings io": 18, "dma rings spill": 18,
@@ -113,6 +114,54 @@ class PlanTest(CliTest):
                           ("--scratchpad-page-size", "4096")):
             with self.subTest(arguments=arguments):
                 self.assert_refused(run("plan", file, *arguments), USAGE)
+
+    def test_another_architecture_takes_the_memory_of_the_device(self):
+        file = sample("vecadd-v2")
+        self.assert_refused(run("plan", file, "--arch", "v3"), UNSUPPORTED, "NEFF arch: v2")
+        document = self.plan(file, "--arch", "v3", "--allow-legacy")
+        self.assertEqual("v3", document["architecture"])
+        self.assertEqual(4, len(document["hbms"]))
+        self.assertEqual(24 * GIB, document["hbms"][0]["size"])
+        # What the load on such a device takes.
+        report = json.loads(self.assert_ok(run("load", file, "--device", "sim:v3", "--allow-legacy",
+                                               "--report", "json")).out)
+        taken = sum(entry["size"] for entry in report["models"][0]["allocations"])
+        planned = by_core_and_category(document["models"][0]["load"])
+        self.assertEqual(taken, sum(planned.values()))
+        # The other way round a core may have an HBM that the device lacks.
+        self.assert_refused(run("plan", sample("vecadd-v3"), "--arch", "v2", "--allow-legacy",
+                                "--core", "3"), RESOURCE, "HBM 3")
+
+    def test_what_no_hbm_can_hold_has_no_missing_bytes(self):
+        def with_temporary(size):
+            return Neff(sample("vecadd-v3")).edit("sg00/def.json", lambda d: d["var"].update(
+                huge={"type": "tmp-buf", "size": size,
+                      "var_id": len(d["var"])})).save(f"huge-{size}.neff")
+
+        for size, text in ((1 << 51, str((1 << 51) - 23 * GIB + 16 * MIB)),
+                           (1 << 63, "would not with HBMs of any size")):
+            with self.subTest(size=size):
+                result = run("plan", with_temporary(size))
+                self.assertEqual(1, result.code, result.err)
+                self.assertIn(text, result.err)
+                document = json.loads(run("plan", with_temporary(size), "--report", "json").out)
+                self.assertEqual(size == 1 << 51, "short_by" in document["models"][0]["miss"])
+
+    def test_packets_are_an_option(self):
+        file = sample("conv-like-v2")
+        for arguments, env in ((("--packet-bytes", "65536"), {}),
+                               ((), {"NEURON_RT_DBG_DMA_PACKETIZATION_SIZE": "65536"})):
+            with self.subTest(arguments=arguments):
+                packed = os.path.join(scratch(), "packed.elf")
+                self.assert_ok(run("dump", file, "-o", packed, *arguments, env=env))
+                self.assert_ok(run("load", file, "--verify", *arguments, env=env))
+                different = run("diff", file, packed)
+                self.assertEqual(1, different.code, different.err)
+                self.assertIn("CONCAT", different.out)
+                self.assert_ok(run("diff", file, packed, *arguments, env=env))
+        for value in ("1", "4095", "1048576", "-1", "", "x"):
+            with self.subTest(value=value):
+                self.assertEqual(USAGE, run("plan", file, "--packet-bytes", value).code)
 
     def test_rings_have_a_budget(self):
         error = self.assert_refused(run("plan", sample("conv-like-v2"), "--max-ring-bytes", "1000"),

@@ -141,6 +141,15 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.code, 1)
         self.assertIn("MD5", done.err)
 
+    def test_packets_are_an_option_of_the_original(self):
+        name, path = "NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", support.sample("vecadd-v3")
+        for size in ("4096", "0x10000", "1048575"):
+            self.passes("guide", "v3", path, EXECUTE, env={name: size})
+        for size in ("0", "4095", "1048576", "x"):
+            done = support.program("guide", path, EXECUTE, env={name: size})
+            self.assertEqual(done.code, 1, size)
+            self.assertIn(name, done.err)
+
     def test_inspection_keeps_the_neff(self):
         folder = os.path.join(support.scratch(), "kept")
         path = support.sample("vecadd-v3")

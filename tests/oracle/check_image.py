@@ -4,6 +4,7 @@
 
 usage: check_image.py FILE.neff... IMAGE.elf [REPORT.json] [--rings DIR] [--bind NAME=ADDRESS ...]
                       [--contiguous-scratchpad] [--scratchpad-page-size MIB] [--core N] [--arch A]
+                      [--packet-bytes N]
 
 Several files were loaded in that order onto one core. The plan comes from the NEFFs alone; of the
 image only addresses, bytes and the model notes are used. A report, when given, is compared too.
@@ -117,6 +118,7 @@ def parse_arguments(arguments):
     parser.add_argument("--contiguous-scratchpad", action="store_true")
     parser.add_argument("--scratchpad-page-size", metavar="MIB", type=int, default=512)
     parser.add_argument("--core", metavar="N", type=int, default=0)
+    parser.add_argument("--packet-bytes", metavar="N", type=int, default=0)
     parser.add_argument("--arch", choices=sorted(BY_NAME))
     options = parser.parse_args(arguments)
     options.report = options.files.pop() if options.files[-1].endswith(".json") else None
@@ -135,7 +137,7 @@ def choose_arch(target, named, report):
 
 def plan_models(models, arch, options):
     node = Node(arch, Options(options.scratchpad_page_size << 20, options.contiguous_scratchpad,
-                              options.core))
+                              options.core, options.packet_bytes))
     for model in models:
         node.load(model, dict(options.bind) or None)
     return node

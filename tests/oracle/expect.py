@@ -152,7 +152,8 @@ class Expectation:
         return bases
 
     def _authored(self, index, queue_set, instance, signal, bases):
-        ring = RingSet(queue_set.num_queues, self.arch, self.plan.cores[index], signal)
+        ring = RingSet(queue_set.num_queues, self.arch, self.plan.cores[index], signal,
+                       self.plan.node.options.packet_bytes)
         for block in self.plan.layouts[index].sequence[instance.name]:
             ring.append_block(block, bases)
         return ring

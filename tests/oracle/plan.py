@@ -45,6 +45,7 @@ class Options:
     page_bytes: int = 512 << 20
     contiguous: bool = False
     logical_core: int = 0
+    packet_bytes: int = 0    # 0: every copy is a packet
 
 
 class Node:

@@ -9,7 +9,9 @@ from container import Refused
 
 MAX_RUN = 65536
 RING_ID = 1 << 24
-FIRST_LAST = 0x0C000000
+FIRST, LAST, CONCAT = 1 << 26, 1 << 27, 1 << 31
+FIRST_LAST = FIRST | LAST
+PACKET_DESCRIPTORS = 64
 DMB = 1 << 30
 STRONG_ORDER = 1 << 29
 META = 0x01080003
@@ -165,12 +167,29 @@ def block_counts(block, rings):
     return counts
 
 
+def pack(half, start, packet_bytes):
+    """Puts the TX descriptors from word `start` on into packets (spec 04 s5, s13 rule 4): a packet
+    ends before the descriptor that would make it too long or the 65th."""
+    packets, filled = [], 0
+    for at in range(start, len(half), 2):
+        length = half[at] & 0xFFFF or MAX_RUN
+        if not packets or filled + length > packet_bytes or len(packets[-1]) == PACKET_DESCRIPTORS:
+            packets.append([])
+            filled = 0
+        packets[-1].append(at)
+        filled += length
+    for packet in packets:
+        for at in packet:
+            half[at] &= ~(FIRST_LAST | CONCAT)
+            half[at] |= (FIRST if at == packet[0] else 0) | (LAST if at == packet[-1] else CONCAT)
+
+
 class RingSet:
     """Both halves of the n rings of one queue set, filled in trigger order."""
 
-    def __init__(self, rings, arch, core, signal_source):
+    def __init__(self, rings, arch, core, signal_source, packet_bytes=0):
         self.rings, self.arch, self.core = rings, arch, core
-        self.signal_source = signal_source
+        self.signal_source, self.packet_bytes = signal_source, packet_bytes
         self.tx = [array("Q") for _ in range(rings)]
         self.rx = [array("Q") for _ in range(rings)]
 
@@ -200,7 +219,7 @@ class RingSet:
 
     def append_block(self, block, bases):
         """Elements of the block, then its pokes on every ring (decision 4)."""
-        element = 0
+        element, starts = 0, [len(half) for half in self.tx]
         for desc in block.descriptors:
             runs = expand(desc)
             low, high = bases[desc.source], bases[desc.target]
@@ -210,6 +229,8 @@ class RingSet:
                 ring = (element + k) % self.rings
                 self._append_elements(ring, source[k::self.rings], target[k::self.rings], runs)
             element += len(source)
+        for half, start in zip(self.tx, starts) if self.packet_bytes else ():
+            pack(half, start, self.packet_bytes)
         for k in range(self.rings):
             self._append_signals(k, block)
 

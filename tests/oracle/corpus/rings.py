@@ -58,6 +58,35 @@ def patterns(arch):
     return made
 
 
+def packed_blocks(arch):
+    """Packets that end at the byte limit, at 64 descriptors, at a block; rows longer than a packet;
+    bound rings."""
+    made = with_memory(arch)
+    part = made.main
+    part.queue("qData", queues=2)
+    part.queue("qIn", "in", queues=3, first_semaphore=30)
+    fire(part, "qData",
+         part.block("qData", [copy("w", "t", [64, 400], [1, 64], [1, 128])]),
+         part.block("qData", [copy("w", "t", [4, 300], [1, 8], [1, 16])]),
+         part.block("qData", [row("w", "t", 70000), copy("w", "t", [2048, 5], [1, 2048], [1, 4096]),
+                              row("w", "t", 1)]),
+         part.block("qData", []), part.block("qData", [row("w", "t", 4096)] * 3))
+    fire(part, "qIn", part.block("qIn", [copy("x", "t", [128, 500], [1, 128], [1, 256])]))
+    return made
+
+
+def packet_case(name, size):
+    def make(arch):
+        return packed_blocks(arch), ["--packet-bytes", str(size)]
+    make.__name__ = f"packets-{name}"
+    case()(make)
+
+
+packet_case("least", 4096)
+packet_case("middle", 10000)
+packet_case("most", 1048575)
+
+
 @case("v3")
 def casts(arch):
     made = with_memory(arch)

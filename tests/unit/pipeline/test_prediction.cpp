@@ -217,7 +217,7 @@ TEST_CASE(
       auto map = MemoryMap::fresh(plan->arch, std::vector{tiny});
       const MemoryForecast missed = forecast(*map, *plan);
       REQUIRE(missed.miss);
-      const std::uint64_t need = tiny + missed.miss->short_by;
+      const std::uint64_t need = tiny + missed.miss->short_by.value();
       Bench enough(architecture, need);
       CHECK(enough.session->load(parsed(name), load_options));
       Bench less(architecture, need - 4096);

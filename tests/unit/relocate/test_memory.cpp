@@ -192,8 +192,35 @@ TEST_CASE("the missing bytes are exactly what makes a plan fit") {
     REQUIRE(room);
     return !forecast(*room, plan).miss;
   };
-  CHECK(fits(small + missed.miss->short_by));
-  CHECK_FALSE(fits(small + missed.miss->short_by - 4096));
+  REQUIRE(missed.miss->short_by);
+  CHECK(fits(small + *missed.miss->short_by));
+  CHECK_FALSE(fits(small + *missed.miss->short_by - 4096));
+}
+
+TEST_CASE("the missing bytes of what no HBM can hold are not made up") {
+  const auto short_by = [](std::uint64_t bytes, std::size_t count = 1) {
+    Program program(Arch::v3);
+    for (std::size_t i = 0; i < count; ++i) {
+      program.add(VarKind::tmp_buf, fmt::format("t{}", i), bytes);
+    }
+    const Plan plan = planned(std::span(&program.kbin(), 1));
+    auto map = MemoryMap::fresh(Arch::v3);
+    REQUIRE(map);
+    const MemoryForecast missed = forecast(*map, plan);
+    REQUIRE(missed.miss);
+    return missed.miss->short_by;
+  };
+  // What is asked for, less what the first pool of an HBM of 24 GiB has behind the 16 MiB of the
+  // firmware.
+  constexpr std::uint64_t have = 23 * 1024 * mib - 16 * mib;
+  for (const unsigned bits : {40u, 50u, 51u, 60u, 61u}) {
+    INFO(bits);
+    CHECK(short_by(1ull << bits) == (1ull << bits) - have);
+  }
+  CHECK(short_by(1ull << 60, 2) == (1ull << 61) - have);
+  CHECK(short_by(1ull << 63) == std::nullopt);
+  CHECK(short_by(~0ull) == std::nullopt);
+  CHECK(short_by(1ull << 62, 3) == std::nullopt);
 }
 
 TEST_CASE("scratchpad settings that would fit are found, and only those") {
