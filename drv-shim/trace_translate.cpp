@@ -93,7 +93,12 @@ void Translation::sent_payload(const CommandInfo& info, const PointerRule& rule,
 
 void Translation::forget(std::uint64_t handle) {
   handles_.erase(handle);
-  std::erase_if(ranges_, [&](const auto& range) { return range.second.handle == handle; });
+  auto at = range_of_handle_.lower_bound({handle, 0});
+  while (at != range_of_handle_.end() && at->first == handle) {
+    const auto range = ranges_.find(at->second);
+    if (range != ranges_.end() && range->second.handle == handle) ranges_.erase(range);
+    at = range_of_handle_.erase(at);
+  }
 }
 
 void Translation::pair_handle(std::uint64_t recorded, std::uint64_t live, std::uint64_t bytes) {
@@ -120,6 +125,7 @@ void Translation::pair_address(std::uint64_t recorded, const Range& range) {
   while (at != ranges_.end() && at->first < recorded + range.bytes) at = ranges_.erase(at);
   different_ += recorded != range.live;
   ranges_[recorded] = range;
+  range_of_handle_.emplace(range.handle, recorded);
 }
 
 void Translation::learn(const TraceCall& recorded, const TraceCall& made) {

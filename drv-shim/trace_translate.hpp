@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "command_table.hpp"
 #include "neffld/trace.hpp"
@@ -44,6 +46,8 @@ class Translation {
   std::map<std::uint64_t, std::uint64_t> handles_;  ///< recorded -> live
   std::map<std::uint64_t, std::uint64_t> sizes_;    ///< of the recorded handle's allocation
   std::map<std::uint64_t, Range> ranges_;           ///< by recorded address
+  /// Handle and recorded address of every range; may also name ranges that are gone.
+  std::set<std::pair<std::uint64_t, std::uint64_t>> range_of_handle_;
   std::uint64_t different_ = 0;
 };
 

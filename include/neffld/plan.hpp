@@ -272,7 +272,7 @@ struct PlanOptions {
   ScratchpadOptions scratchpad;
   bool driver_has_contiguous = true;  ///< driver feature bit 0x80 (spec 03 section 4.1)
   std::uint64_t max_ring_descriptors = 16'777'200;
-  /// Limit of all rings of a subgraph together. They are authored in host memory before anything is
+  /// Limit of all rings of a model together. They are authored in host memory before anything is
   /// copied, and a small file can ask for any number of descriptors.
   std::uint64_t max_ring_bytes = 1ull << 30;
   /// Packs the copies of a block into packets of at most this many bytes (spec 04 section 5,

@@ -14,7 +14,10 @@
 namespace neffld {
 
 struct TokenOptions {
-  std::uint64_t max_records = 100'000'000;  ///< executed before a program counts as endless
+  // What is executed before a program counts as endless. A record can publish a whole ring, so
+  // descriptors have a bound of their own.
+  std::uint64_t max_records = 100'000'000;
+  std::uint64_t max_descriptors = 250'000'000;
 };
 
 /// Where an engine stands when nothing can go on.
@@ -38,7 +41,7 @@ struct TokenResult {
     deadlock,      ///< `stopped` cannot go on
     fault,         ///< a ring or a stream left its bounds; `note` and `stopped` say where
     not_modelled,  ///< a record whose effect on synchronisation is not known
-    endless,       ///< max_records were executed
+    endless,       ///< max_records or max_descriptors were executed
   };
   Outcome outcome = Outcome::finished;
   std::string note;

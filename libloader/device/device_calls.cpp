@@ -43,6 +43,15 @@ bool passes(int answer) {
   return answer == -EBUSY || answer == -EINTR || answer == -EAGAIN || answer == -ENOMEM;
 }
 
+/// Does something when its block ends, by an exception too.
+template <class Action>
+struct Finally {
+  Action action;
+  ~Finally() { action(); }
+};
+template <class Action>
+Finally(Action) -> Finally<Action>;
+
 std::uint64_t user_pointer(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
@@ -68,7 +77,8 @@ DeviceCalls::DeviceCalls(DeviceFile& file)
               {NEURON_IOCTL_DUMP_MEM_CHUNKS, 0},
               {NEURON_IOCTL_MEM_BUF_COPY64, 0},
               {NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, 0},
-              {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}} {}
+              {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}},
+      batch_(std::make_unique<neuron_dma_queue_init_batch>()) {}
 
 tl::unexpected<Error> DeviceCalls::failed(const char* call, int answer, std::string detail) const {
   if (std::string why = file_->refusal(); !why.empty()) {
@@ -236,12 +246,12 @@ Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> que
     batch->count = static_cast<std::uint32_t>(count);
     std::copy_n(queues.begin(), count, batch->entries);
     if (const int answer = call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get())) {
-      auto error = failed("DMA_QUEUE_INIT_BATCH", answer,
-                          fmt::format("{} queues from DMA engine {} queue {} on", count,
-                                      queues[0].eng_id, queues[0].qid));
-      // A batch stops at its first failure and leaves the entries before it initialised.
-      drop_rings(all.first(all.size() - queues.size() + count));
-      return error;
+      // A batch stops at its first failure and leaves the entries before it initialised, and so are
+      // those of the batches before. They lose their rings last: the error tells of the call above.
+      const Finally drop{[&] { drop_rings(all.first(all.size() - queues.size() + count)); }};
+      return failed("DMA_QUEUE_INIT_BATCH", answer,
+                    fmt::format("{} queues from DMA engine {} queue {} on", count, queues[0].eng_id,
+                                queues[0].qid));
     }
     queues = queues.subspan(count);
   }
@@ -249,26 +259,37 @@ Result<void> DeviceCalls::init_queues(std::span<const neuron_dma_queue_init> que
 }
 
 void DeviceCalls::drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept {
-  const std::unique_ptr<neuron_dma_queue_init_batch> batch(new (std::nothrow)
-                                                               neuron_dma_queue_init_batch);
-  if (batch == nullptr) return;
+  point_nowhere(queues);
+}
+
+Result<void> DeviceCalls::stop_queues(std::span<const neuron_dma_queue_init> queues) {
+  if (const int answer = point_nowhere(queues)) {
+    return failed("DMA_QUEUE_INIT_BATCH", answer,
+                  fmt::format("{} queues from DMA engine {} queue {} on keep rings that are freed",
+                              queues.size(), queues[0].eng_id, queues[0].qid));
+  }
+  return {};
+}
+
+int DeviceCalls::point_nowhere(std::span<const neuron_dma_queue_init> queues) noexcept {
+  const std::scoped_lock lock(batch_in_use_);
+  int first = 0;
   while (!queues.empty()) {
     const std::size_t count = std::min<std::size_t>(queues.size(), NEURON_MAX_QUEUE_INIT_BATCH);
-    batch->count = static_cast<std::uint32_t>(count);
+    batch_->count = static_cast<std::uint32_t>(count);
     for (std::size_t i = 0; i < count; ++i) {
       // The driver takes a queue of the smallest length without rings (spec 11 B.2 item 12).
-      batch->entries[i] = {queues[i].eng_id,
-                           queues[i].qid,
-                           NEURON_RING_MIN_DESCS,
-                           NEURON_RING_MIN_DESCS,
-                           0,
-                           0,
-                           0,
-                           0};
+      neuron_dma_queue_init& entry = batch_->entries[i];
+      entry = {};
+      entry.eng_id = queues[i].eng_id;
+      entry.qid = queues[i].qid;
+      entry.tx_desc_count = entry.rx_desc_count = NEURON_RING_MIN_DESCS;
     }
-    call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch.get());
+    const int answer = call(NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, batch_.get());
+    if (first == 0) first = answer;
     queues = queues.subspan(count);
   }
+  return first;
 }
 
 Result<void> AllocationList::release_last() {

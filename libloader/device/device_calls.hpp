@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -56,6 +58,8 @@ class DeviceCalls {
   /// Takes the rings away from queues, so that the memory they lie in can be freed. There is
   /// nothing to be done if the driver refuses.
   void drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept;
+  /// The same for queues that are in use; says if the driver refuses.
+  Result<void> stop_queues(std::span<const neuron_dma_queue_init> queues);
 
   /// Every live chunk of an HBM, of all processes, in ascending address order (DUMP_MEM_CHUNKS).
   Result<std::vector<neuron_mem_chunk_info>> chunks(std::uint32_t hbm);
@@ -65,6 +69,8 @@ class DeviceCalls {
 
  private:
   int call(std::uint32_t command, void* argument);
+  /// The first answer other than 0.
+  int point_nowhere(std::span<const neuron_dma_queue_init> queues) noexcept;
   /// "ND 3:NC 5"; the device number is the one its node's name ends in, else 0.
   std::string place_name(std::uint32_t core) const;
   /// The error of a failed call: what the driver answered, or why the back end refused it.
@@ -75,6 +81,9 @@ class DeviceCalls {
   DeviceFile* file_;
   std::vector<std::uint64_t> refused_;             ///< handles; used by one thread at a time
   std::map<std::uint32_t, std::uint64_t> counts_;  ///< holds every command from the start
+  std::mutex batch_in_use_;
+  /// There from the start: queues lose their rings even when host memory is gone.
+  std::unique_ptr<neuron_dma_queue_init_batch> batch_;
 };
 
 /// Device allocations that free themselves, last one first (03 R16).

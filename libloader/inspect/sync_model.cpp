@@ -22,7 +22,7 @@ class TokenRun {
         memory_(memory),
         options_(options),
         cores_(arch_table(locator.layout().arch).cores_per_device),
-        rings_(locator, memory, cores_, result_) {}
+        rings_(locator, memory, cores_, result_, options.max_descriptors) {}
 
   Result<TokenResult> run() {
     NEFFLD_TRY(start());
@@ -35,10 +35,12 @@ class TokenRun {
           if (step == TokenEngine::Step::trouble) return trouble(engine);
           if (step == TokenEngine::Step::waits) break;
           moved = true;
-          if (++result_.records >= options_.max_records) {
+          if (++result_.records >= options_.max_records ||
+              result_.descriptors >= options_.max_descriptors) {
             result_.outcome = TokenResult::Outcome::endless;
-            result_.note = fmt::format("{} records ran and the program has not come to its end",
-                                       result_.records);
+            result_.note = fmt::format(
+                "{} records and {} descriptors ran and the program has not come to its end",
+                result_.records, result_.descriptors);
             return std::move(result_);
           }
         }

@@ -35,8 +35,12 @@ bool write_event_unit(TokenCores& cores, const Place& place, std::uint32_t value
 }
 
 TokenRings::TokenRings(const Locator& locator, const DeviceMemoryView& memory, TokenCores& cores,
-                       TokenResult& result)
-    : locator_(locator), memory_(memory), cores_(cores), result_(result) {
+                       TokenResult& result, std::uint64_t max_descriptors)
+    : locator_(locator),
+      memory_(memory),
+      cores_(cores),
+      result_(result),
+      max_descriptors_(max_descriptors) {
   const Layout& layout = locator.layout();
   for (std::uint32_t s = 0; s < layout.subgraphs.size(); ++s) {
     const Layout::Subgraph& subgraph = layout.subgraphs[s];
@@ -85,7 +89,7 @@ Result<std::string> TokenRings::advance(Ring& ring) {
                        std::max(ring.tx_tail, ring.rx_tail), ring.name, ring.used);
   }
   if (ring.head < end) NEFFLD_TRY(fetch(ring));
-  for (; ring.head < end; ++ring.head) {
+  for (; ring.head < end && result_.descriptors < max_descriptors_; ++ring.head) {
     ++result_.descriptors;
     const Place place = poked(ring, ring.head);
     if (place.kind == Place::Kind::nothing) continue;

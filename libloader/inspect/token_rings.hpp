@@ -26,8 +26,9 @@ bool write_event_unit(TokenCores& cores, const Place& place, std::uint32_t value
 
 class TokenRings {
  public:
+  /// Stops without a word where `max_descriptors` of the result are reached.
   TokenRings(const Locator& locator, const DeviceMemoryView& memory, TokenCores& cores,
-             TokenResult& result);
+             TokenResult& result, std::uint64_t max_descriptors);
 
   /// A WRITE to a queue register. Returns what is wrong with it, or "".
   Result<std::string> write(const Place& place, std::uint32_t value);
@@ -55,6 +56,7 @@ class TokenRings {
   const DeviceMemoryView& memory_;
   TokenCores& cores_;
   TokenResult& result_;
+  std::uint64_t max_descriptors_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Ring> rings_;
 };
 

@@ -106,19 +106,26 @@ void collect_triggers(const Kbin& kbin, KbinPlan& out) {
 /// All rings of a model are authored in host memory, so their sum has a limit of its own.
 class RingBudget {
  public:
-  explicit RingBudget(std::uint64_t bytes) : limit_(bytes) {}
+  RingBudget(std::uint64_t limit, std::span<const KbinPlan> counted) : limit_(limit) {
+    for (const KbinPlan& kbin : counted) {
+      for (const RingPlan& ring : kbin.rings) bytes_ += ring_bytes(ring.allocated);
+    }
+  }
   /// Takes both halves of a ring of `descriptors`.
   Result<void> take(const QueueSet& queue, std::uint32_t descriptors) {
-    bytes_ += 2 * std::uint64_t{NEURON_UDMA_DESC_SIZE} * descriptors;
+    bytes_ += ring_bytes(descriptors);
     if (bytes_ <= limit_) return {};
-    return fail(
-        Status::resource, ErrorClass::resource, {.path = queue.name},
-        fmt::format("the rings of this subgraph up to this queue set take {} bytes, allowed "
-                    "are {} (--max-ring-bytes)",
-                    bytes_, limit_));
+    return fail(Status::resource, ErrorClass::resource, {.path = queue.name},
+                fmt::format("the rings of this model up to this queue set take {} bytes, allowed "
+                            "are {} (--max-ring-bytes)",
+                            bytes_, limit_));
   }
 
  private:
+  static std::uint64_t ring_bytes(std::uint32_t descriptors) {
+    return 2 * std::uint64_t{NEURON_UDMA_DESC_SIZE} * descriptors;
+  }
+
   std::uint64_t limit_, bytes_ = 0;
 };
 
@@ -177,7 +184,8 @@ Result<void> plan_queue_sets(PlanContext& context) {
   }
   NEFFLD_TRY(rank_queue_sets(kbin, out));
   collect_triggers(kbin, out);
-  RingBudget budget(context.options.max_ring_bytes);
+  RingBudget budget(context.options.max_ring_bytes,
+                    std::span(context.plan.kbins).first(context.kbin_index));
   for (std::uint32_t i = 0; i < kbin.queue_sets.size(); ++i) {
     if (!kbin.queue_sets[i].dynamic) NEFFLD_TRY(count_rings(kbin, context.options, i, budget, out));
   }

@@ -80,8 +80,8 @@ Result<void> CoreResources::release_library(Core& core, const LibraryId& id) {
   const std::array<DeviceMemory, 2> memory = found->memory;
   core.libraries.erase(found);
   Result<void> first;
-  keep_first_error(first, guarded([&] { return calls_->free(memory[1].handle); }));
-  keep_first_error(first, guarded([&] { return calls_->free(memory[0].handle); }));
+  keep_first_error(first, guarded([&] { return calls_->give_back(memory[1].handle); }));
+  keep_first_error(first, guarded([&] { return calls_->give_back(memory[0].handle); }));
   return first;
 }
 

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "fan_out.hpp"
+#include "neuron_abi/address_map.h"
 #include "out_of_memory.hpp"
 #include "session_state.hpp"
 #include "stager.hpp"
@@ -189,6 +190,9 @@ Result<void> Session::State::stage(LoadedModel& model, Entry& entry,
   if (options.until != Stage::stage) {
     clock.start(Stage::relocate, planned_content_bytes(model.plan));
     NEFFLD_TRY(fill(model, entry, clock, queues, options));
+    if (model.queues_initialised) {
+      entry.programmed = queue_inits(model.plan, entry.by_request, false);
+    }
   }
 
   // Only host memory can fail from here on, and ownership moves after the last thing that can.
@@ -244,10 +248,22 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   return models.back().get();
 }
 
+/// The memory of the model's rings is freed next, so its queues must not point there any more. On
+/// hardware, queues are left alone unless somebody asks for it (decision 24).
+Result<void> Session::State::stop_queues(const LoadedModel& model, Entry& entry) {
+  if (!file->traits().simulated) return {};
+  std::erase_if(entry.programmed, [&](const neuron_dma_queue_init& init) {
+    return cores.queue_owner(init.eng_id / NEURON_DMA_ENGINES_PER_CORE) != model.h_model;
+  });
+  return calls.stop_queues(entry.programmed);
+}
+
 Result<void> Session::State::unload(LoadedModel& model) {
   calls.free_refused();
   const auto entry = entries.find(&model);
-  Result<void> first = entry->second.rings.release();
+  Result<void> first = guarded([&] { return stop_queues(model, entry->second); });
+  auto rings = entry->second.rings.release();
+  if (first && !rings) first = std::move(rings);
   auto own = entry->second.own.release();
   if (first && !own) first = std::move(own);
   auto shared = cores.release(model.plan);

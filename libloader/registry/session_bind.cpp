@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Binds inputs and outputs of a loaded model to addresses: checks them, makes or finds the rings that
-// name them and switches the model over.
+// Binds inputs and outputs of a loaded model to addresses: checks them, makes or finds the rings
+// that name them and switches the model over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,9 +22,9 @@ class TakenMemory {
   /// An allocation that shares a byte with [address, address + size), or null. Allocations are
   /// disjoint, so it can only be the last one that starts at or before the address, or the next.
   const AllocationInfo* overlapping(std::uint64_t address, std::uint64_t size) const {
-    const auto next = std::upper_bound(
-        by_address_.begin(), by_address_.end(), address,
-        [](std::uint64_t a, const AllocationInfo* info) { return a < info->pa; });
+    const auto next =
+        std::upper_bound(by_address_.begin(), by_address_.end(), address,
+                         [](std::uint64_t a, const AllocationInfo* info) { return a < info->pa; });
     if (next != by_address_.begin()) {
       const AllocationInfo* before = *std::prev(next);
       if (address - before->pa < before->size) return before;
@@ -151,6 +151,12 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   NEFFLD_ASSIGN(const BindingSwitch change,
                 prepare_switch(model, entry, plan, memory, in_force, ledger));
 
+  std::vector<neuron_dma_queue_init> programmed = entry.programmed;
+  if (cores_are_free(model)) {
+    programmed = queue_inits(plan, memory.by_request, false);
+    const auto bound = queue_inits(plan, memory.by_request, true);
+    programmed.insert(programmed.end(), bound.begin(), bound.end());
+  }
   bool queues_lost = false;
   if (auto switched = change.apply(calls, memory.by_request, queues_lost); !switched) {
     if (queues_lost) model.queues_initialised = false;
@@ -170,6 +176,7 @@ Result<void> Session::State::bind(LoadedModel& model, Bindings io) {
   model.addresses = std::move(memory.addresses);
   model.allocations = std::move(allocations);
   entry.by_request = std::move(memory.by_request);
+  entry.programmed = std::move(programmed);
   model.bound = true;
   if (cores_are_free(model)) own_cores(model);
   entry.rings.evict(entry.ring_sets);

@@ -31,6 +31,8 @@ struct Session::State {
     AllocationList own;  ///< plan order
     RingSetCache rings;  ///< rings of template sets; the first set is in force
     std::vector<DeviceMemory> by_request;
+    /// Queues that point at rings of this model, where it owns the core.
+    std::vector<neuron_dma_queue_init> programmed;
     std::uint32_t load_requests = 0;  ///< plan.requests before bind
     std::size_t ring_sets = 0;        ///< capacity of `rings`
   };
@@ -78,6 +80,7 @@ struct Session::State {
   Result<void> check_bindings(const LoadedModel& model, const Bindings& io) const;
   Result<LoadedModel*> load(ParsedModel parsed, const LoadOptions& options);
   Result<void> bind(LoadedModel& model, Bindings io);
+  Result<void> stop_queues(const LoadedModel& model, Entry& entry);
   Result<void> unload(LoadedModel& model);
 };
 

@@ -4,6 +4,7 @@
 // decisions 5 and 36).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -53,6 +54,7 @@ class Scanner {
     stream_.first_collective = context_.out().collectives + 1;
     NEFFLD_ASSIGN(flow_, read_control_flow(checker_, slots_));
     stream_.bodies = std::move(flow_.bodies);
+    last_trigger_.resize(stream_.bodies.size());
     stream_.calls = std::move(flow_.calls);
     std::uint64_t image_slot = preamble_slots;
     for (std::size_t body = 0; body < stream_.bodies.size(); ++body) {
@@ -64,6 +66,8 @@ class Scanner {
     stream_.main_slots = stream_.bodies[0].image_slots;
     stream_.slots_out = image_slot;
     place_jumps();
+    find_skipped_calls();
+    find_early_exit();
     warn();
     return {};
   }
@@ -114,11 +118,12 @@ class Scanner {
         NEFFLD_ASSIGN(const auto queue, checker_.queue_of(record, slot, lookup_));
         rings = kbin.queue_sets[queue.queue_set].num_queues;
         if (rearmed_.contains(queue.queue_set) && !behind_rearm_) behind_rearm_ = slot;
+        if (const SlotRange* range = skipped().at(slot)) note_skipped(*range);
+        last_trigger_[static_cast<std::size_t>(&body - stream_.bodies.data())] = slot;
         if (is_raw_trigger(record)) return {};  // names a count and no block
         NEFFLD_ASSIGN(const std::uint32_t block,
                       checker_.block_of(record, slot, queue, body.name, lookup_));
         stream_.triggers.push_back(block);
-        if (const SlotRange* range = skipped().at(slot)) note_skipped(*range);
         return {};
       }
       case Treatment::dma_rearm: {
@@ -198,6 +203,78 @@ class Scanner {
     if (!skipping_branch_) skipping_branch_ = range.branch;
   }
 
+  /// The body a call stands in.
+  std::vector<std::uint32_t> callers() const {
+    std::vector<std::uint32_t> caller(stream_.calls.size());
+    for (std::uint32_t body = 0; body < stream_.bodies.size(); ++body) {
+      const BodyPlan& plan = stream_.bodies[body];
+      std::fill(caller.begin() + plan.first_call, caller.begin() + plan.end_call, body);
+    }
+    return caller;
+  }
+
+  /// A call of a function that triggers is a trigger too. What triggers runs once, so it has one
+  /// call site, and so have its callers up to MAIN.
+  void find_skipped_calls() {
+    if (stream_.calls.empty()) return;
+    const std::vector<std::uint32_t> caller = callers();
+    std::vector<std::optional<std::uint32_t>> site(stream_.bodies.size());
+    for (std::uint32_t i = 0; i < stream_.calls.size(); ++i) site[stream_.calls[i].callee] = i;
+    std::vector<bool> triggers(stream_.calls.size());
+    for (std::size_t body = 1; body < stream_.bodies.size(); ++body) {
+      if (!last_trigger_[body]) continue;
+      for (std::size_t at = body; at != 0 && site[at] && !triggers[*site[at]];) {
+        const std::uint32_t call = *site[at];
+        triggers[call] = true;
+        at = caller[call];
+        last_trigger_[at] = std::max(last_trigger_[at].value_or(0), stream_.calls[call].slot);
+      }
+    }
+    RangeCursor skipped(flow_.skipped);
+    for (std::size_t i = 0; i < stream_.calls.size(); ++i) {
+      const SlotRange* range = skipped.at(stream_.calls[i].slot);
+      if (range && triggers[i] && (!skipping_branch_ || range->branch < *skipping_branch_)) {
+        skipping_branch_ = range->branch;
+      }
+    }
+  }
+
+  bool triggers_behind(std::size_t body, std::uint32_t slot) const {
+    return last_trigger_[body] && *last_trigger_[body] > slot;
+  }
+
+  /// The first exit with triggers behind it: in its own body, or where a caller goes on.
+  void find_early_exit() {
+    const bool exits =
+        std::any_of(flow_.jumps.begin(), flow_.jumps.end(),
+                    [](const SourceJump& jump) { return jump.target == to_postamble; });
+    if (!exits) return;
+    const std::vector<std::uint32_t> caller = callers();
+    std::vector<bool> behind(stream_.bodies.size());  // triggers follow the return of that function
+    std::vector<std::uint32_t> open;
+    const auto mark = [&](std::uint32_t callee) {
+      if (behind[callee]) return;
+      behind[callee] = true;
+      open.push_back(callee);
+    };
+    for (std::size_t i = 0; i < stream_.calls.size(); ++i) {
+      if (triggers_behind(caller[i], stream_.calls[i].slot)) mark(stream_.calls[i].callee);
+    }
+    while (!open.empty()) {
+      const BodyPlan& body = stream_.bodies[open.back()];
+      open.pop_back();
+      for (std::uint32_t i = body.first_call; i < body.end_call; ++i) mark(stream_.calls[i].callee);
+    }
+    std::size_t body = 0;
+    for (const SourceJump& jump : flow_.jumps) {
+      while (jump.slot >= stream_.bodies[body].end_slot) ++body;
+      if (jump.target != to_postamble || !(behind[body] || triggers_behind(body, jump.slot)))
+        continue;
+      early_exit_ = jump.slot;
+      return;
+    }
+  }
+
   void place_jumps() {
     const BodyPlan& main = stream_.bodies[0];
     const std::uint32_t postamble = main.image_slot + main.image_slots;
@@ -215,6 +292,12 @@ class Scanner {
           fmt::format("{}: slot {} branches over DMA triggers; when it is taken, "
                       "later triggers of their queues move the blocks left over",
                       member, *skipping_branch_));
+    }
+    if (early_exit_) {
+      warnings.push_back(
+          fmt::format("{}: slot {} ends the execution; when it is reached, the DMA triggers behind "
+                      "it do not run",
+                      member, *early_exit_));
     }
     if (behind_rearm_) {
       warnings.push_back(
@@ -239,7 +322,9 @@ class Scanner {
   ControlFlow flow_;
   std::vector<std::uint32_t> place_;  ///< image slot of each source slot, if anything branches
   std::optional<RangeCursor> loops_, skipped_;
-  std::optional<std::uint32_t> skipping_branch_;
+  std::optional<std::uint32_t> skipping_branch_, early_exit_;
+  std::vector<std::optional<std::uint32_t>>
+      last_trigger_;                 ///< by body; a call that triggers counts
   std::set<std::uint32_t> rearmed_;  ///< queue sets a C2 reset, in program order so far
   std::optional<std::uint32_t> behind_rearm_;
   std::size_t next_call_ = 0;

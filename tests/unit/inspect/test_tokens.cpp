@@ -241,6 +241,49 @@ TEST_CASE("a stream that leaves its image and a ring that is overrun are faults 
   }
 }
 
+TEST_CASE("a loop that publishes whole rings ends by its descriptors") {
+  const Staged staged("vecadd-v3");
+  const Layout::Stream& stream = staged.layout.subgraphs[0].stream(Engine::sp);
+  const std::uint64_t base = staged.layout.sections[*stream.section].pa;
+  // RX and TX tail increments of the first trigger, resets of both rings, and back.
+  std::vector<std::uint8_t> rx(64), tx(64);
+  std::uint64_t trigger = 1;
+  for (;; ++trigger) {
+    REQUIRE(trigger + 1 < stream.slots_out);
+    REQUIRE(staged.memory->read(base + 64 * trigger, rx));
+    REQUIRE(staged.memory->read(base + 64 * (trigger + 1), tx));
+    if (rx[0] == 0xA5) break;
+  }
+  Overlay changed(*staged.memory);
+  const auto put = [&](std::uint64_t slot, const std::vector<std::uint8_t>& record) {
+    std::vector<std::uint8_t> without_wait = record;
+    std::fill(without_wait.begin() + 4, without_wait.begin() + 12, std::uint8_t{0});
+    changed.set(base + 64 * slot, without_wait);
+  };
+  const auto count = load_le<std::uint32_t>(Bytes(tx), 0x18);
+  REQUIRE(count > 0);
+  put(1, rx);
+  put(2, tx);
+  rx[0x10] = static_cast<std::uint8_t>(rx[0x10] - 0x38 + 0x64);  // sw_ctrl of both
+  tx[0x10] = static_cast<std::uint8_t>(tx[0x10] - 0x38 + 0xB0);
+  store_le<std::uint32_t>(MutableBytes(rx), 0x18, 0x100);
+  store_le<std::uint32_t>(MutableBytes(tx), 0x18, 0x100);
+  put(3, rx);
+  put(4, tx);
+  std::vector<std::uint8_t> back = {0xA9, 0x10, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3};
+  back.resize(64);
+  store_le<std::uint32_t>(MutableBytes(back), 0x30, static_cast<std::uint32_t>(-4 * 64));
+  put(5, back);
+  TokenOptions options;
+  options.max_descriptors = 1000;
+  const auto result = run_tokens(staged.layout, changed, options);
+  REQUIRE(result);
+  CHECK(result->outcome == TokenResult::Outcome::endless);
+  CHECK(result->descriptors == 1000);
+  CHECK(result->records < 10'000);
+  CHECK(result->note.find("1000 descriptors ran") != std::string::npos);
+}
+
 TEST_CASE("unbound rings are refused, not passed over") {
   Bench bench(3);
   LoadedModel& model = load(bench, "vecadd-v3");

@@ -165,18 +165,22 @@ TEST_CASE("a bind that fails leaves the model loaded and unbound, and can be tri
 TEST_CASE("an unload reports the first call that failed and frees everything else") {
   Bench probe;
   const std::uint64_t before = load(probe, "vecadd-v3").allocations.size();
-  for (std::uint64_t call = 1; call <= before; ++call) {
+  for (std::uint64_t call = 1; call <= before + 1; ++call) {
     Bench bench;
     LoadedModel& model = load(bench, "vecadd-v3");
     arm(bench, call, -EBUSY);
     const auto unloaded = bench.session->unload(model);
     disarm(bench);
-    INFO("call " << call << " of " << before);
+    INFO("call " << call << " of " << before + 1);
     REQUIRE_FALSE(unloaded);
-    check_error(unloaded.error(), NEURON_IOCTL_MEM_FREE, -EBUSY);
+    const bool stops_queues = call == 1;
+    const std::uint32_t command =
+        stops_queues ? NEURON_IOCTL_DMA_QUEUE_INIT_BATCH : NEURON_IOCTL_MEM_FREE;
+    CHECK(bench.script->failed_command == command);
+    check_error(unloaded.error(), command, -EBUSY);
     CHECK(bench.session->models().empty());
     // The one that the device refused to free, and no other.
-    CHECK(bench.held().first == 1);
+    CHECK(bench.held().first == (stops_queues ? 0 : 1));
     // It is tried again as soon as the loader has to do with the device.
     const auto again = bench.session->load(parsed("vecadd-v3"));
     REQUIRE(again);

@@ -168,6 +168,70 @@ TEST_CASE("a trigger behind a rearm of its queue is warned of") {
   }
 }
 
+TEST_CASE("a branch over a call that triggers is warned of, and so is an exit before triggers") {
+  const auto warnings_of = [](const std::vector<sample::Slot>& slots) {
+    Program program(Arch::v3);
+    const auto t = program.add(VarKind::tmp_buf, "t", 64);
+    const auto q = program.queue("q", Engine::sp, 1);
+    for (const char* function : {"", "f", "g"}) {
+      program.block(q, 0, {copy(side(t, 0, {8}), side(t, 8, {8}))}, false).function = function;
+    }
+    for (const sample::Slot& slot : slots) program.slot(Engine::sp, slot);
+    const auto plan = plan_model(std::span(&program.kbin(), 1));
+    if (!plan) FAIL(to_sentence(plan.error()));
+    std::vector<std::string> found;
+    for (const std::string& warning : plan->kbins[0].warnings) {
+      if (warning.find("is never triggered") == std::string::npos) found.push_back(warning);
+    }
+    return found;
+  };
+  const auto skips = [](int slot) {
+    return fmt::format(
+        "sg00/sp.bin: slot {} branches over DMA triggers; when it is taken, later "
+        "triggers of their queues move the blocks left over",
+        slot);
+  };
+  const auto exits = [](int slot) {
+    return fmt::format(
+        "sg00/sp.bin: slot {} ends the execution; when it is reached, the DMA "
+        "triggers behind it do not run",
+        slot);
+  };
+  using Warnings = std::vector<std::string>;
+  using namespace sample;
+  const auto trigger = dma_trigger("q", 0);
+  Slot raw = dma_trigger("q", 1);
+  raw[0x2C] = 1;
+  // Over a call of f, which triggers; over one whose callee calls f; over one that does neither.
+  CHECK(warnings_of({branch_by(2, 4), function_call("f"), plain, function_begin("f"), trigger,
+                     function_return()}) == Warnings{skips(0)});
+  CHECK(warnings_of({branch_by(2, 4), function_call("g"), plain, function_begin("g"),
+                     function_call("f"), function_return(), function_begin("f"), trigger,
+                     function_return()}) == Warnings{skips(0)});
+  CHECK(warnings_of({function_call("f"), function_begin("f"), branch_by(2, 4), function_call("g"),
+                     function_return(), function_begin("g"), trigger, function_return()}) ==
+        Warnings{skips(2)});
+  CHECK(warnings_of({branch_by(2, 4), function_call("f"), plain, function_begin("f"), plain,
+                     function_return()})
+            .empty());
+  CHECK(warnings_of({branch_by(2, 4), plain, function_call("f"), function_begin("f"), trigger,
+                     function_return()})
+            .empty());
+  CHECK(warnings_of({branch_by(2, 4), raw, plain}) == Warnings{skips(0)});
+  // Exits: in MAIN, before a call that triggers, in a function that comes back to triggers.
+  CHECK(warnings_of({trigger, exit_execution()}).empty());
+  CHECK(warnings_of({exit_execution(), trigger}) == Warnings{exits(0)});
+  CHECK(warnings_of({exit_execution(), raw}) == Warnings{exits(0)});
+  CHECK(warnings_of({plain, exit_execution(), function_call("f"), function_begin("f"), trigger,
+                     function_return()}) == Warnings{exits(1)});
+  CHECK(warnings_of({function_call("f"), trigger, function_begin("f"), exit_execution()}) ==
+        Warnings{exits(3)});
+  CHECK(warnings_of({trigger, function_call("f"), function_begin("f"), exit_execution()}).empty());
+  CHECK(warnings_of({function_call("f"), function_call("f"), trigger, function_begin("f"),
+                     function_call("g"), function_return(), function_begin("g"), plain,
+                     exit_execution()}) == Warnings{exits(8)});
+}
+
 TEST_CASE("branches to a register stay as they are, with a warning") {
   for (const int mode : {1, 4}) {
     sample::Slot slot = sample::branch_by(0);

@@ -186,7 +186,8 @@ TEST_CASE("a template has one instance, a static set may have many") {
   CHECK(with(true, 1));
   CHECK(with(false, 1));
   CHECK(with(false, 2));
-  check_refused(with(true, 2), {"sg00", "q", std::nullopt, "found 2 instances of a queue that names inputs or outputs"});
+  check_refused(with(true, 2), {"sg00", "q", std::nullopt,
+                                "found 2 instances of a queue that names inputs or outputs"});
 }
 
 TEST_CASE("all rings of a subgraph together have a limit, whatever one ring may hold") {
@@ -207,6 +208,32 @@ TEST_CASE("all rings of a subgraph together have a limit, whatever one ring may 
                 {"sg00", "q2", std::nullopt,
                  "take 12288 bytes, allowed are 12287 (--max-ring-bytes)", Status::resource});
   check_refused(with(3, 0), {"sg00", "q0", std::nullopt, "allowed are 0", Status::resource});
+}
+
+TEST_CASE("the subgraphs of a model share the limit of its rings") {
+  const auto with = [](std::uint64_t first, std::uint64_t second, std::uint64_t limit) {
+    std::vector<Program> programs;
+    for (const std::uint64_t queues : {first, second}) {
+      Program& program = programs.emplace_back(Arch::v3, fmt::format("sg{:02}", programs.size()));
+      const auto t = program.add(VarKind::tmp_buf, "t", 4096);
+      for (std::uint64_t i = 0; i < queues; ++i) {
+        const auto q = program.queue(fmt::format("q{}", i), Engine::sp, 1);
+        program.block(q, 0, {copy(side(t, 0, {8}), side(t, 8, {8}))});
+      }
+    }
+    PlanOptions options;
+    options.max_ring_bytes = limit;
+    return plan_model(kbins_of(programs), options);
+  };
+  constexpr std::uint64_t ring = 2 * 64 * 16;  // both halves
+  CHECK(with(2, 1, 3 * ring));
+  CHECK(with(0, 3, 3 * ring));
+  check_refused(with(2, 1, 3 * ring - 1),
+                {"sg01", "q0", std::nullopt,
+                 "the rings of this model up to this queue set take 6144 bytes, allowed are 6143",
+                 Status::resource});
+  check_refused(with(1, 2, 3 * ring - 1),
+                {"sg01", "q1", std::nullopt, "take 6144 bytes", Status::resource});
 }
 
 TEST_CASE("a small file that asks for a gigabyte of rings is refused by default") {
