@@ -38,10 +38,11 @@ static void drop_page(struct page* page) {
   nds_kmod_uncharge(PAGE_SIZE);
 }
 
-struct nds_space* nds_os_space_create(uint64_t bytes) {
+struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address) {
   struct nds_space* space = nds_os_alloc(sizeof *space);
 
   (void)bytes; /* the caller stays inside, and a larger array costs nothing */
+  (void)address;
   if (space) xa_init_flags(&space->pages, XA_FLAGS_ACCOUNT);
   return space;
 }

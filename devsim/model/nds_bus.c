@@ -25,7 +25,7 @@ const struct nds_window* nds_topsp_window(const struct nds_device* device, uint3
 static int add_window(struct nds_device* device, uint64_t base, uint64_t bytes) {
   struct nds_window* window = &device->windows[device->window_count];
 
-  window->space = nds_os_space_create(bytes);
+  window->space = nds_os_space_create(bytes, base);
   if (!window->space) return -ENOMEM;
   window->base = base;
   window->bytes = bytes;
@@ -66,7 +66,7 @@ int nds_bus_create(struct nds_device* device) {
   for (index = 0; !error && !is_v2(device) && index < NEURON_V3_HBMS; index++)
     error = add_window(device, neuron_v3_preproc_base(index), NEURON_V3_PREPROC_SIZE);
   if (error) return error;
-  device->bar0_space = nds_os_space_create(device->profile->bar0_bytes);
+  device->bar0_space = nds_os_space_create(device->profile->bar0_bytes, 0);
   return device->bar0_space ? 0 : -ENOMEM;
 }
 

@@ -42,7 +42,7 @@ static int create_hbm(struct nds_device* device, uint32_t index) {
   hbm->bytes = device->config.hbm_bytes;
   /* A small pool as large as the HBM is dropped (06 5.3). */
   if (small >= hbm->bytes) small = 0;
-  hbm->space = nds_os_space_create(hbm->bytes);
+  hbm->space = nds_os_space_create(hbm->bytes, hbm->base);
   if (!hbm->space) return -ENOMEM;
   error = nds_pool_init(&hbm->main, hbm->base, hbm->bytes - small);
   if (error) return error;
@@ -55,7 +55,8 @@ static int create_memory(struct nds_device* device) {
   uint32_t index;
   int error;
 
-  device->host_space = nds_os_space_create(device->config.host_bytes);
+  device->host_space =
+      nds_os_space_create(device->config.host_bytes, device->profile->host_base);
   if (!device->host_space) return -ENOMEM;
   error = nds_pool_init(&device->host_pool, HOST_FIRST, NDS_HOST_END - HOST_FIRST);
   for (index = 0; !error && index < device->profile->hbm_count; index++)

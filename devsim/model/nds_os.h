@@ -36,7 +36,8 @@ size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes);
  * not.
  */
 struct nds_space;
-struct nds_space* nds_os_space_create(uint64_t bytes);
+/* `address`: where the device sees the first byte, for hosts that show it (registers: 0). */
+struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address);
 void nds_os_space_destroy(struct nds_space* space);
 
 /*

@@ -31,6 +31,29 @@ void nds_user_allow_raw_mappings(bool allowed);
  */
 void nds_user_set_log(void (*sink)(const char* line));
 
+/*
+ * Spaces made from now on are files in memory that other processes can map, instead of this
+ * process's own. The place of a byte in its file is its device address.
+ */
+void nds_user_share_spaces(bool shared);
+/* The file a space is, -1 if it is not shared; `place` = that of the byte at `offset`. */
+int nds_user_space_file(const struct nds_space* space, uint64_t offset, uint64_t* place);
+
+/*
+ * Who calls, when that is another process: user addresses are its own then. Transfers return the
+ * number of bytes NOT moved, those behind the first bad address.
+ */
+struct nds_user_caller {
+  size_t (*read)(void* context, void* to, uint64_t user, size_t bytes);
+  size_t (*write)(void* context, uint64_t user, const void* from, size_t bytes);
+  uint64_t (*to_file)(void* context, int file, uint64_t place, uint64_t user, uint64_t bytes);
+  uint64_t (*from_file)(void* context, int file, uint64_t place, uint64_t user, uint64_t bytes);
+  bool (*is_gone)(void* context); /* nobody waits for the result any more */
+  void* context;
+};
+/* Of this thread's calls from now on; NULL (the initial value) = this process. */
+void nds_user_set_caller(const struct nds_user_caller* caller);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /* nds_os.h for a process: allocation, logging and spaces. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "nds_os.h"
 #include "nds_user.h"
@@ -26,10 +28,14 @@ static void copy_bytes(void* to, const void* from, uint64_t bytes) {
 struct nds_space {
   uint8_t* bytes;
   uint64_t size;
+  int file;       /* -1 = memory of this process alone */
+  uint64_t place; /* of the first byte in the file */
 };
 
 static void (*log_sink)(const char* line);
 static __thread bool raw_mappings;
+static bool shared_spaces;
+static __thread const struct nds_user_caller* caller; /* NULL = this process */
 
 void* nds_os_alloc(size_t bytes) {
   return calloc(1, bytes);
@@ -51,9 +57,17 @@ bool nds_os_may_map_raw(void) {
   return raw_mappings;
 }
 
-/* The scheduler needs no help, and a killed process runs none of this. */
+/* The scheduler needs no help, and a killed process runs none of this unless it is another one. */
 bool nds_os_yield(void) {
-  return false;
+  return caller && caller->is_gone(caller->context);
+}
+
+void nds_user_share_spaces(bool shared) {
+  shared_spaces = shared;
+}
+
+void nds_user_set_caller(const struct nds_user_caller* who) {
+  caller = who;
 }
 
 uint64_t nds_os_now(void) {
@@ -82,26 +96,42 @@ void nds_os_log(const char* format, ...) {
  * Reserved, never committed: 96 GiB of HBM cost address space only. Huge pages cut the page faults
  * of a load by 512; that is most of its time, because every byte is touched once.
  */
-struct nds_space* nds_os_space_create(uint64_t bytes) {
+static void* map_space(struct nds_space* space) {
+  int flags = space->file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+  off_t place = space->file < 0 ? 0 : (off_t)space->place;
+
+  return mmap(NULL, space->size, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, space->file, place);
+}
+
+/* 0 or -1. A file is as long as its last address, and all of it that nobody writes is a hole. */
+static int make_file(struct nds_space* space, uint64_t address) {
+  space->file = memfd_create("neuron", MFD_CLOEXEC);
+  space->place = address;
+  return space->file < 0 ? -1 : ftruncate(space->file, (off_t)(address + space->size));
+}
+
+struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address) {
   struct nds_space* space = calloc(1, sizeof *space);
-  void* memory;
+  void* memory = MAP_FAILED;
 
   if (!space) return NULL;
-  memory =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  space->file = -1;
+  space->size = bytes;
+  if (!shared_spaces || !make_file(space, address)) memory = map_space(space);
   if (memory == MAP_FAILED) {
+    if (space->file >= 0) (void)close(space->file);
     free(space);
     return NULL;
   }
   if (bytes >= HUGE_PAGE) (void)madvise(memory, bytes, MADV_HUGEPAGE);
   (void)madvise(memory, bytes, MADV_DONTDUMP);
   space->bytes = memory;
-  space->size = bytes;
   return space;
 }
 
 void nds_os_space_destroy(struct nds_space* space) {
   (void)munmap(space->bytes, space->size);
+  if (space->file >= 0) (void)close(space->file);
   free(space);
 }
 
@@ -116,6 +146,11 @@ uint8_t* nds_user_core_memory(struct nds_device* device, uint32_t core, uint64_t
   return space && offset < bytes ? space->bytes + offset : NULL;
 }
 
+int nds_user_space_file(const struct nds_space* space, uint64_t offset, uint64_t* place) {
+  *place = space->place + offset;
+  return space->file;
+}
+
 int nds_os_space_read(struct nds_space* space, uint64_t offset, void* to, size_t bytes) {
   memcpy(to, space->bytes + offset, bytes);
   return 0;
@@ -126,12 +161,20 @@ int nds_os_space_write(struct nds_space* space, uint64_t offset, const void* fro
   return 0;
 }
 
+/* 0 if the range's pages are gone. */
+static int give_back(struct nds_space* space, uint64_t offset, uint64_t bytes) {
+  int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+
+  if (space->file < 0) return madvise(space->bytes + offset, bytes, MADV_DONTNEED);
+  return fallocate(space->file, mode, (off_t)(space->place + offset), (off_t)bytes);
+}
+
 /* Whole pages inside [offset, offset + bytes) go back to the system and read as zero again. */
 static void drop_pages(struct nds_space* space, uint64_t offset, uint64_t bytes) {
   uint64_t first = (offset + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
   uint64_t end = (offset + bytes) & ~(HUGE_PAGE - 1);
 
-  if (first < end && !madvise(space->bytes + first, end - first, MADV_DONTNEED)) {
+  if (first < end && !give_back(space, first, end - first)) {
     memset(space->bytes + offset, 0, first - offset);
     memset(space->bytes + end, 0, offset + bytes - end);
   } else {
@@ -156,6 +199,10 @@ int nds_os_space_copy(struct nds_space* to, uint64_t to_offset, struct nds_space
 
 int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t user, uint64_t bytes,
                            uint64_t* uncopied) {
+  if (caller && space->file >= 0) {
+    *uncopied = caller->to_file(caller->context, space->file, space->place + offset, user, bytes);
+    return 0;
+  }
   *uncopied = bytes;
   while (*uncopied) {
     uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
@@ -172,6 +219,10 @@ int nds_os_space_from_user(struct nds_space* space, uint64_t offset, uint64_t us
 
 int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user, uint64_t bytes,
                          uint64_t* uncopied) {
+  if (caller && space->file >= 0) {
+    *uncopied = caller->from_file(caller->context, space->file, space->place + offset, user, bytes);
+    return 0;
+  }
   *uncopied = bytes;
   while (*uncopied) {
     uint64_t piece = *uncopied < PROBE_PIECE ? *uncopied : PROBE_PIECE;
@@ -187,14 +238,20 @@ int nds_os_space_to_user(struct nds_space* space, uint64_t offset, uint64_t user
 }
 
 size_t nds_os_from_user(void* to, uint64_t user, size_t bytes) {
-  size_t good = (size_t)nds_user_readable(user, bytes);
+  size_t good;
+
+  if (caller) return caller->read(caller->context, to, user, bytes);
+  good = (size_t)nds_user_readable(user, bytes);
 
   copy_bytes(to, (const void*)(uintptr_t)user, good);
   return bytes - good;
 }
 
 size_t nds_os_to_user(uint64_t user, const void* from, size_t bytes) {
-  size_t good = (size_t)nds_user_writable(user, bytes);
+  size_t good;
+
+  if (caller) return caller->write(caller->context, user, from, bytes);
+  good = (size_t)nds_user_writable(user, bytes);
 
   copy_bytes((void*)(uintptr_t)user, from, good);
   return bytes - good;

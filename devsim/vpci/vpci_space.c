@@ -57,10 +57,11 @@ int vpci_space_find_host(void) {
   return error;
 }
 
-struct nds_space* nds_os_space_create(uint64_t bytes) {
+struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address) {
   struct nds_space* space = nds_os_alloc(sizeof *space);
 
   (void)bytes; /* the caller stays inside */
+  (void)address;
   if (space) xa_init(&space->pages);
   return space;
 }
