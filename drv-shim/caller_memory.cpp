@@ -7,8 +7,26 @@
 #include <algorithm>
 
 namespace neffld::shim {
+namespace {
+
+thread_local RemoteCaller* remote;
+
+}  // namespace
+
+CallerScope::CallerScope(RemoteCaller& caller) {
+  remote = &caller;
+}
+
+CallerScope::~CallerScope() {
+  remote = nullptr;
+}
+
+std::int32_t caller_process() noexcept {
+  return remote != nullptr ? remote->process() : getpid();
+}
 
 std::size_t read_caller(std::uint64_t address, MutableBytes out) noexcept {
+  if (remote != nullptr) return remote->read(address, out);
   static const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::size_t done = 0;
   // The kernel copies whole runs and stops at a hole, but where inside the run is not promised: on

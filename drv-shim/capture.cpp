@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -160,7 +159,7 @@ void Capture::normalise(MutableBytes argument, Bytes raw, bool replies_only) con
                    if (field.kind == FieldKind::changing) {
                      std::fill_n(argument.begin() + offset, field.bytes, std::uint8_t{0});
                    } else if (field.kind == FieldKind::pid &&
-                              field_value(raw, offset, 4) == static_cast<std::uint32_t>(getpid())) {
+                              field_value(raw, offset, 4) == static_cast<std::uint32_t>(caller_process())) {
                      set_field(argument, offset, 4, own_pid);
                    }
                  });
