@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "commands.hpp"
+#include "libraries.hpp"
 #include "loading.hpp"
 
 namespace neffld::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct RunWith {
   std::vector<std::string> program;
@@ -25,21 +22,8 @@ struct RunWith {
   Result<void> run() const;
 };
 
-/// The folder of our library: beside this executable in a build, else where it is installed.
-Result<std::string> library_folder() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  const std::array<fs::path, 2> places = {here / ".." / "nrt", here / NEFFLD_LIBRARY_FROM_BIN};
-  for (const fs::path& place : places) {
-    if (fs::exists(place / "libnrt.so.1", error)) return fs::canonical(place, error).string();
-  }
-  return fail(Status::failure, ErrorClass::file, {.path = "libnrt.so.1"},
-              fmt::format("not found in {} or {}", places[0].lexically_normal().string(),
-                          places[1].lexically_normal().string()));
-}
-
 Result<void> RunWith::run() const {
-  NEFFLD_ASSIGN(std::string path, library_folder());
+  NEFFLD_ASSIGN(std::string path, library_folder("../nrt", "libnrt.so.1"));
   if (const char* before = std::getenv("LD_LIBRARY_PATH"); before != nullptr && *before != 0) {
     path += fmt::format(":{}", before);
   }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 
 #include "commands.hpp"
@@ -9,6 +10,7 @@
 #include "neffld/back_ends.hpp"
 #include "neffld/trace.hpp"
 #include "neuron_abi/ioctl.h"
+#include "shim_run.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -66,6 +68,20 @@ Result<std::uint32_t> recorded_architecture(const std::string& file) {
   return 3;
 }
 
+struct Record {
+  ShimOptions options;
+
+  Result<void> run() {
+    if (options.program.empty()) {
+      return fail(Status::invalid, ErrorClass::usage, {},
+                  "no program was given: neffld trace record -o TRACE -- PROGRAM [ARGUMENT...]");
+    }
+    NEFFLD_ASSIGN(const int status, run_under_shim(options));
+    if (status != 0) std::exit(status);  // the program's own
+    return {};
+  }
+};
+
 struct TraceCommand {
   std::string first, second;
   DeviceOptions device;
@@ -93,13 +109,31 @@ struct TraceCommand {
 
 void add_trace(CLI::App& app, Action& run) {
   CLI::App* trace = app.add_subcommand(
-      "trace", "Look at recorded device calls (neffld load --record TRACE makes them)");
+      "trace", "Record device calls, look at them, send them again, compare them");
   trace->require_subcommand(1);
   auto state = std::make_shared<TraceCommand>();
 
   CLI::App* show_command = trace->add_subcommand("show", "Print one line a call");
   show_command->add_option("TRACE", state->first, "Trace file")->required();
   show_command->callback([state, &run] { run = [state] { return show(state->first); }; });
+
+  CLI::App* record_command = trace->add_subcommand(
+      "record", "Run a program and record its calls to /dev/neuronN: neffld trace record -o TRACE -- "
+                "PROGRAM");
+  auto record = std::make_shared<Record>();
+  record->options.device = "node";
+  record_command->add_option("program", record->options.program,
+                             "The program and its arguments, after --");
+  record_command->add_option("-o,--output", record->options.trace, "Trace file")->required();
+  record_command
+      ->add_option("--device", record->options.device,
+                   "node: the machine's devices, calls are passed on (default); sim:v2, sim:v3")
+      ->check(CLI::IsMember({"node", "sim", "sim:v2", "sim:v3"}));
+  record_command->add_option("--count", record->options.count, "Simulated devices")
+      ->check(CLI::Range(1, 64));
+  record_command->add_flag("--record-data", record->options.trace_data,
+                           "Also keep what buffer copies carry, not only its hash");
+  record_command->callback([record, &run] { run = [record] { return record->run(); }; });
 
   CLI::App* replay_command = trace->add_subcommand(
       "replay", "Send the calls to a device and compare every reply; exit 1 if one differs");

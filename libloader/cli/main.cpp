@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_unpack(app, action);
   neffld::cli::add_conformance(app, action);
   neffld::cli::add_run_with(app, action);
+  neffld::cli::add_shim(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
