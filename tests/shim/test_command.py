@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""neffld shim: what it says, what it returns, what it leaves."""
+import os
+import shutil
+import signal
+import unittest
+
+from support import CLIENTS, ShimTest
+
+
+class Command(ShimTest):
+    def test_exit_status_is_the_programs(self):
+        self.shim("true")
+        self.shim("sh", "-c", "exit 42", status=42)
+        self.shim("sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+
+    def test_programs_that_cannot_be_intercepted_are_refused(self):
+        done = self.shim(os.environ["NEFFLD_SHIM_STATIC"], status=5)
+        self.assertIn("is statically linked", done.stderr)
+        script = self.path("script")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write(f"#!{os.environ['NEFFLD_SHIM_STATIC']}\n")
+        os.chmod(script, 0o755)
+        self.assertIn("is statically linked", self.shim(script, status=5).stderr)
+
+    def test_children_that_cannot_be_followed_are_named(self):
+        done = self.shim("sh", "-c", "$0; echo $?", os.environ["NEFFLD_SHIM_STATIC"])
+        self.assertEqual(done.stdout, "0\n")
+        self.assertEqual(done.stderr.count("is statically linked"), 1)
+
+    @unittest.skipIf(os.getuid() != 0, "only root can make a program of another user's")
+    def test_setuid_programs_are_refused(self):
+        program = self.path("setuid")
+        shutil.copy(CLIENTS[0], program)
+        os.chown(program, 65534, 65534)
+        os.chmod(program, 0o4755)
+        self.assertIn("LD_PRELOAD", self.shim(program, status=5).stderr)
+
+    def test_a_program_that_is_not_there(self):
+        self.assertIn("cannot be run", self.shim(self.path("nothing"), status=3).stderr)
+        self.assertIn("in no folder of PATH", self.shim("no-such-program-here", status=3).stderr)
+
+    def test_wrong_options_are_usage_errors(self):
+        self.shim("true", options=("--device", "sim:v9"), status=2)
+        self.shim("true", options=("--count", "65"), status=2)
+        self.run_program(os.environ["NEFFLD_EXE"], "shim", status=2)
+
+    def test_wrong_variables_stop_the_program(self):
+        for name, value, allowed in (("NEFFLD_SHIM_DEVICE", "sim:v9", "sim:v2"),
+                                     ("NEFFLD_SHIM_COUNT", "0", "1 to 64"),
+                                     ("NEFFLD_SHIM_COUNT", "2x", "1 to 64"),
+                                     ("NEFFLD_SHIM_DRIVER", "2.25", "2.27"),
+                                     ("NEFFLD_SHIM_TRACE_DATA", "yes", "0 or 1"),
+                                     ("NEFFLD_SHIM_TRACE", "/nowhere/trace", "/nowhere/trace")):
+            with self.subTest(name=name):
+                done = self.run_program("echo", "ran", status=2, **self.preload(**{name: value}))
+                self.assertEqual(done.stdout, "")
+                self.assertIn(name if name != "NEFFLD_SHIM_TRACE" else value, done.stderr)
+                self.assertIn(allowed, done.stderr)
+        self.wait_for_sessions_to_end()
+
+    def test_a_session_that_has_ended_has_no_devices(self):
+        variables = {**self.preload(), "NEFFLD_SHIM_SESSION": self.path("ended")}
+        done = self.run_program(CLIENTS[0], "open", status=1, **variables)
+        self.assertIn("are gone", done.stderr)
+        self.assertEqual(done.stderr.count("neuron_shim:"), 1)
+
+    def test_background_users_keep_the_devices(self):
+        script = "import os,time; os.open('/dev/neuron0',os.O_RDWR); time.sleep(1); print('late')"
+        done = self.shim("sh", "-c", f"python3 -c \"{script}\" & sleep 0.3")
+        self.assertEqual(done.stdout, "late\n")
+        self.assertEqual(os.listdir(self.sessions), [])
+
+    def test_other_files_are_the_systems(self):
+        plain = self.run_program("ls", "/sys/class").stdout.split()
+        shown = self.shim("ls", "/sys/class").stdout.split()
+        self.assertEqual(shown, sorted({*plain, "neuron_device"}))
+
+
+if __name__ == "__main__":
+    unittest.main()
