@@ -93,6 +93,7 @@ class OpenFile {
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   nds_file* get() const { return file_; }
+  nds_device* device() const { return model_->device(); }
 
  private:
   std::shared_ptr<Model> model_;
@@ -152,6 +153,13 @@ class SimFile final : public DeviceFile {
   void munmap(void* /*address*/, std::uint64_t /*length*/) noexcept override {}
 
   const DeviceTraits& traits() const noexcept override { return traits_; }
+
+  void limit_execution(std::chrono::milliseconds limit) noexcept override {
+    constexpr std::int64_t longest = 0xFFFFFFFF;
+    nds_device_set_execution_limit(
+        open_->device(),
+        static_cast<std::uint32_t>(std::clamp<std::int64_t>(limit.count(), 0, longest)));
+  }
 
  private:
   nds_file* file() const { return open_->get(); }

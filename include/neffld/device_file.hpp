@@ -2,6 +2,7 @@
 // The narrow waist: everything the loader does to a device is an ioctl on one of these.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +36,10 @@ class DeviceFile {
   virtual void munmap(void* address, std::uint64_t length) noexcept = 0;
 
   virtual const DeviceTraits& traits() const noexcept = 0;
+
+  /// How long one doorbell may keep a device of this process busy, 0 = as long as it takes. Devices
+  /// elsewhere take no notice: nothing but ioctls reaches them.
+  virtual void limit_execution(std::chrono::milliseconds /*limit*/) noexcept {}
 
   /// Why the back end itself refused this thread's last call; empty if the device answered it.
   /// Messages quote it, so that a refusal of ours never looks like an answer of the driver.

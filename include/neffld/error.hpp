@@ -25,6 +25,14 @@ enum class Status : std::int32_t {
   fail_host_mem_alloc = 11,
   uninitialized = 13,
   closed = 14,
+  // What an execution ends with (spec 04 section 11).
+  exec_completed_with_num_err = 1003,
+  exec_completed_with_err = 1004,
+  exec_nc_busy = 1005,
+  exec_oob = 1006,
+  exec_hw_err_nc_ue = 1202,
+  exec_hw_err_dma_abort = 1203,
+  exec_sw_nq_overflow = 1204,
 };
 
 /// "NRT_INVALID" and so on, for messages and reports.

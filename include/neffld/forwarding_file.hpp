@@ -27,6 +27,9 @@ class ForwardingFile : public DeviceFile {
     inner_->munmap(address, length);
   }
   const DeviceTraits& traits() const noexcept override { return inner_->traits(); }
+  void limit_execution(std::chrono::milliseconds limit) noexcept override {
+    inner_->limit_execution(limit);
+  }
   std::string refusal() const override { return inner_->refusal(); }
 
  protected:

@@ -14,6 +14,7 @@
 
 #include "neffld/container.hpp"
 #include "neffld/device_file.hpp"
+#include "neffld/execution.hpp"
 #include "neffld/kbin.hpp"
 #include "neffld/manifest.hpp"
 #include "neffld/plan.hpp"
@@ -142,6 +143,14 @@ class Session {
   /// and found again by the array of addresses (spec 04 section 8.3). On failure the binding before
   /// stays in force.
   Result<void> bind(LoadedModel& model, std::map<std::string, std::uint64_t, std::less<>> io);
+
+  /// Runs a bound model once and waits for its end. If another model ran last on its cores, they are
+  /// switched over first (decision 33). Whatever goes wrong, the session stays usable and the next
+  /// execution starts from a clean state. Statuses: NRT_INVALID not bound, a record that is illegal
+  /// or not modelled, no simulated device (decision 24); NRT_TIMEOUT engines that wait for each
+  /// other or never end, and the time is up; NRT_EXEC_.. what the device reported. Errors name
+  /// engine and slot of the NEFF.
+  Result<ExecutionReport> execute(LoadedModel& model, const ExecuteOptions& options = {});
 
   /// Reads every section back and compares it with a relocation at the actual addresses. Error:
   /// class check, naming owner, offset, expected and found byte. Returns the bytes compared.

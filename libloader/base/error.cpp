@@ -36,6 +36,20 @@ const char* status_name(Status status) {
       return "NRT_UNINITIALIZED";
     case Status::closed:
       return "NRT_CLOSED";
+    case Status::exec_completed_with_num_err:
+      return "NRT_EXEC_COMPLETED_WITH_NUM_ERR";
+    case Status::exec_completed_with_err:
+      return "NRT_EXEC_COMPLETED_WITH_ERR";
+    case Status::exec_nc_busy:
+      return "NRT_EXEC_NC_BUSY";
+    case Status::exec_oob:
+      return "NRT_EXEC_OOB";
+    case Status::exec_hw_err_nc_ue:
+      return "NRT_EXEC_HW_ERR_NC_UE";
+    case Status::exec_hw_err_dma_abort:
+      return "NRT_EXEC_HW_ERR_DMA_ABORT";
+    case Status::exec_sw_nq_overflow:
+      return "NRT_EXEC_SW_NQ_OVERFLOW";
   }
   return "NRT_FAILURE";
 }

@@ -77,7 +77,17 @@ DeviceCalls::DeviceCalls(DeviceFile& file)
               {NEURON_IOCTL_DUMP_MEM_CHUNKS, 0},
               {NEURON_IOCTL_MEM_BUF_COPY64, 0},
               {NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, 0},
-              {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0}},
+              {NEURON_IOCTL_DMA_QUEUE_INIT_BATCH, 0},
+              {NEURON_IOCTL_SEMAPHORE_INCREMENT, 0},
+              {NEURON_IOCTL_SEMAPHORE_READ, 0},
+              {NEURON_IOCTL_SEMAPHORE_WRITE, 0},
+              {NEURON_IOCTL_EVENT_GET, 0},
+              {NEURON_IOCTL_NOTIFICATIONS_INIT_WITH_REALLOC_V2, 0},
+              {NEURON_IOCTL_DEVICE_INFO, 0},
+              {NEURON_IOCTL_BAR_READ, 0},
+              {NEURON_IOCTL_BAR_WRITE, 0},
+              {NEURON_IOCTL_DMA_ENG_GET_STATE, 0},
+              {NEURON_IOCTL_DMA_ENG_SET_STATE, 0}},
       batch_(std::make_unique<neuron_dma_queue_init_batch>()) {}
 
 tl::unexpected<Error> DeviceCalls::failed(const char* call, int answer, std::string detail) const {
@@ -224,16 +234,17 @@ Result<void> DeviceCalls::copy_out(std::uint64_t handle, std::uint64_t offset, M
   return copy(handle, offset, bytes.data(), bytes.size(), false);
 }
 
-Result<void> DeviceCalls::copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx) {
+Result<void> DeviceCalls::copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx,
+                                           std::uint64_t offset) {
   neuron_dma_copy_descriptors64 argument{};
   argument.mem_handle = handle;
+  argument.offset = offset;
   argument.buffer_ptr = user_pointer(descriptors.data());
   argument.num_descs = static_cast<std::uint32_t>(descriptors.size() / 16);
   argument.queue_type = tx ? NEURON_QUEUE_TX : NEURON_QUEUE_RX;
   if (const int answer = call(NEURON_IOCTL_DMA_COPY_DESCRIPTORS64, &argument)) {
-    return failed(
-        "DMA_COPY_DESCRIPTORS64", answer,
-        fmt::format("Failed to write {} descriptors to a static ring", argument.num_descs));
+    return failed("DMA_COPY_DESCRIPTORS64", answer,
+                  fmt::format("Failed to write {} descriptors to a ring", argument.num_descs));
   }
   return {};
 }
@@ -290,6 +301,110 @@ int DeviceCalls::point_nowhere(std::span<const neuron_dma_queue_init> queues) no
     queues = queues.subspan(count);
   }
   return first;
+}
+
+Result<void> DeviceCalls::increment_semaphore(std::uint32_t core, std::uint32_t index) {
+  neuron_semaphore argument{core, index, 1};
+  if (const int answer = call(NEURON_IOCTL_SEMAPHORE_INCREMENT, &argument)) {
+    return failed("SEMAPHORE_INCREMENT", answer, fmt::format("core {} semaphore {}", core, index));
+  }
+  return {};
+}
+
+Result<std::uint32_t> DeviceCalls::read_semaphore(std::uint32_t core, std::uint32_t index) {
+  neuron_semaphore argument{core, index, 0};
+  if (const int answer = call(NEURON_IOCTL_SEMAPHORE_READ, &argument)) {
+    return failed("SEMAPHORE_READ", answer, fmt::format("core {} semaphore {}", core, index));
+  }
+  return argument.value;
+}
+
+Result<void> DeviceCalls::write_semaphore(std::uint32_t core, std::uint32_t index,
+                                          std::uint32_t value) {
+  neuron_semaphore argument{core, index, value};
+  if (const int answer = call(NEURON_IOCTL_SEMAPHORE_WRITE, &argument)) {
+    return failed("SEMAPHORE_WRITE", answer, fmt::format("core {} semaphore {}", core, index));
+  }
+  return {};
+}
+
+Result<std::uint32_t> DeviceCalls::read_event(std::uint32_t core, std::uint32_t index) {
+  neuron_event argument{core, index, 0};
+  if (const int answer = call(NEURON_IOCTL_EVENT_GET, &argument)) {
+    return failed("EVENT_GET", answer, fmt::format("core {} event {}", core, index));
+  }
+  return argument.value;
+}
+
+Result<std::uint64_t> DeviceCalls::init_notifications(std::uint32_t core, neuron_nq_type type,
+                                                      std::uint32_t engine_index,
+                                                      std::uint32_t bytes) {
+  neuron_notifications_init_realloc_v2 argument{};
+  argument.nq_dev_id = core;
+  argument.nq_dev_type = NEURON_NQ_DEV_CORE;
+  argument.nq_type = type;
+  argument.engine_index = engine_index;
+  argument.size = bytes;
+  argument.on_host_memory = 1;
+  argument.force_alloc_mem = 1;
+  if (const int answer = call(NEURON_IOCTL_NOTIFICATIONS_INIT_WITH_REALLOC_V2, &argument)) {
+    return failed("NOTIFICATIONS_INIT_WITH_REALLOC_V2", answer,
+                  fmt::format("notification queue {} of core {}", engine_index, core));
+  }
+  return argument.mmap_offset;
+}
+
+/// Asks where the register BAR is, once.
+Result<void> DeviceCalls::register_bar() {
+  if (register_bar_) return {};
+  neuron_device_info info{};
+  if (const int answer = call(NEURON_IOCTL_DEVICE_INFO, &info)) {
+    return failed("DEVICE_INFO", answer, "where is the register BAR?");
+  }
+  register_bar_ = info.bar_address[0];
+  return {};
+}
+
+Result<void> DeviceCalls::access_register(std::uint32_t command, std::uint64_t offset,
+                                          std::uint32_t& value) {
+  NEFFLD_TRY(register_bar());
+  std::uint64_t address = *register_bar_ + offset;
+  neuron_bar_rw argument{};
+  argument.address_ptr = user_pointer(&address);
+  argument.data_ptr = user_pointer(&value);
+  argument.count = 1;
+  if (const int answer = call(command, &argument)) {
+    return failed(command == NEURON_IOCTL_BAR_READ ? "BAR_READ" : "BAR_WRITE", answer,
+                  fmt::format("register 0x{:x}", offset));
+  }
+  return {};
+}
+
+Result<std::uint32_t> DeviceCalls::read_register(std::uint64_t offset) {
+  std::uint32_t value = 0;
+  NEFFLD_TRY(access_register(NEURON_IOCTL_BAR_READ, offset, value));
+  return value;
+}
+
+Result<void> DeviceCalls::write_register(std::uint64_t offset, std::uint32_t value) {
+  return access_register(NEURON_IOCTL_BAR_WRITE, offset, value);
+}
+
+Result<std::uint32_t> DeviceCalls::engine_state(std::uint32_t engine) {
+  neuron_dma_eng_state state{};
+  neuron_dma_eng_get_state argument{engine, user_pointer(&state)};
+  if (const int answer = call(NEURON_IOCTL_DMA_ENG_GET_STATE, &argument)) {
+    return failed("DMA_ENG_GET_STATE", answer, fmt::format("DMA engine {}", engine));
+  }
+  return state.tx_state;
+}
+
+Result<void> DeviceCalls::set_engine_state(std::uint32_t engine, neuron_dma_set_state state) {
+  neuron_dma_eng_set_state argument{engine, state};
+  if (const int answer = call(NEURON_IOCTL_DMA_ENG_SET_STATE, &argument)) {
+    return failed("DMA_ENG_SET_STATE", answer, fmt::format("DMA engine {}", engine));
+  }
+  return {};
 }
 
 Result<void> AllocationList::release_last() {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,8 +52,9 @@ class DeviceCalls {
   /// Host to device in pieces of at most 1 GiB (MEM_BUF_COPY64, decision 34).
   Result<void> copy_in(std::uint64_t handle, std::uint64_t offset, Bytes bytes);
   Result<void> copy_out(std::uint64_t handle, std::uint64_t offset, MutableBytes bytes);
-  /// Writes ring descriptors from the start of a chunk (DMA_COPY_DESCRIPTORS64).
-  Result<void> copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx);
+  /// Writes ring descriptors at byte `offset` of a chunk (DMA_COPY_DESCRIPTORS64).
+  Result<void> copy_descriptors(std::uint64_t handle, Bytes descriptors, bool tx,
+                                std::uint64_t offset = 0);
   /// Initialises queues in batches the driver accepts (DMA_QUEUE_INIT_BATCH): all or none.
   Result<void> init_queues(std::span<const neuron_dma_queue_init> queues);
   /// Takes the rings away from queues, so that the memory they lie in can be freed. There is
@@ -60,6 +62,24 @@ class DeviceCalls {
   void drop_rings(std::span<const neuron_dma_queue_init> queues) noexcept;
   /// The same for queues that are in use; says if the driver refuses.
   Result<void> stop_queues(std::span<const neuron_dma_queue_init> queues);
+
+  // ---- execution ----
+
+  /// Adds 1 to a semaphore of a core (SEMAPHORE_INCREMENT); of semaphore 0: the doorbell.
+  Result<void> increment_semaphore(std::uint32_t core, std::uint32_t index);
+  Result<std::uint32_t> read_semaphore(std::uint32_t core, std::uint32_t index);
+  Result<void> write_semaphore(std::uint32_t core, std::uint32_t index, std::uint32_t value);
+  Result<std::uint32_t> read_event(std::uint32_t core, std::uint32_t index);
+  /// Makes a new notification ring of a core in host memory, which takes the place of the one that
+  /// is there (NOTIFICATIONS_INIT_WITH_REALLOC_V2). Returns the offset to map it at.
+  Result<std::uint64_t> init_notifications(std::uint32_t core, neuron_nq_type type,
+                                           std::uint32_t engine_index, std::uint32_t bytes);
+  /// A register by its offset in the register BAR (DEVICE_INFO, BAR_READ, BAR_WRITE).
+  Result<std::uint32_t> read_register(std::uint64_t offset);
+  Result<void> write_register(std::uint64_t offset, std::uint32_t value);
+  /// The state of a DMA engine, enum neuron_dma_eng_run_state (DMA_ENG_GET_STATE).
+  Result<std::uint32_t> engine_state(std::uint32_t engine);
+  Result<void> set_engine_state(std::uint32_t engine, neuron_dma_set_state state);
 
   /// Every live chunk of an HBM, of all processes, in ascending address order (DUMP_MEM_CHUNKS).
   Result<std::vector<neuron_mem_chunk_info>> chunks(std::uint32_t hbm);
@@ -77,9 +97,12 @@ class DeviceCalls {
   tl::unexpected<Error> failed(const char* call, int answer, std::string detail) const;
   Result<void> copy(std::uint64_t handle, std::uint64_t offset, std::uint8_t* host,
                     std::uint64_t size, bool to_device);
+  Result<void> register_bar();
+  Result<void> access_register(std::uint32_t command, std::uint64_t offset, std::uint32_t& value);
 
   DeviceFile* file_;
   std::vector<std::uint64_t> refused_;             ///< handles; used by one thread at a time
+  std::optional<std::uint64_t> register_bar_;      ///< what offsets are added to
   std::map<std::uint32_t, std::uint64_t> counts_;  ///< holds every command from the start
   std::mutex batch_in_use_;
   /// There from the start: queues lose their rings even when host memory is gone.

@@ -88,21 +88,6 @@ void* nrt_get_libnccl_net(int* err, char* err_msg, size_t err_msg_size) {
   return nullptr;
 }
 
-// ---- asynchronous mode: nothing is ever queued ----
-
-NRT_STATUS nrt_async_drain_queued_execs(int32_t) {
-  return gated("nrt_async_drain_queued_execs", "drain the queue",
-               [](Runtime&) -> Result<void> { return {}; });
-}
-NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params) {
-  return gated("nrt_register_async_exec_callback", "register the callback",
-               [&](Runtime& runtime) -> Result<void> {
-                 runtime.async_callback = callback;
-                 runtime.async_params = params;
-                 return {};
-               });
-}
-
 /// Before init only. The images are looked at, not kept: the simulated device runs no microcode.
 NRT_STATUS nrt_set_pool_eng_ucode(const nrt_ucode_info* info) {
   return ungated("nrt_set_pool_eng_ucode", "set the microcode", [&]() -> Result<void> {

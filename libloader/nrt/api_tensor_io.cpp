@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Bytes in and out of tensors, and waiting for outputs.
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 
 #include "api.hpp"
+#include "completion.hpp"
 #include "nrt/nrt_experimental.h"
 #include "tensor_api.hpp"
 
@@ -68,43 +66,6 @@ Result<void> check_same_hbm(const Storage& from, const Storage& to) {
   return fail(Status::invalid, ErrorClass::usage, {},
               fmt::format("Tensors must be allocated on same HBM (SRC: {}) (DST: {})",
                           from.place().hbm, to.place().hbm));
-}
-
-/// What waiters for outputs sleep on; never destroyed.
-struct Completions {
-  std::mutex mutex;
-  std::condition_variable changed;
-};
-Completions& completions() {
-  static Completions* const one = new Completions;
-  return *one;
-}
-
-Result<void> wait_for_output(const Tensor& tensor, std::int64_t timeout, std::uint64_t expected) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto heartbeat = std::chrono::seconds(30);
-  const auto start = Clock::now();
-  const auto done = [&] { return tensor.completions >= expected; };
-  std::unique_lock lock(completions().mutex);
-  for (;;) {
-    auto step = std::chrono::microseconds(heartbeat);
-    if (timeout >= 0) {
-      const auto waited =
-          std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start);
-      const std::chrono::microseconds limit(timeout);
-      if (waited >= limit && !done()) {
-        return fail(Status::timeout, ErrorClass::check, {},
-                    fmt::format("tensor '{}' was completed {} times in {} us, expected {}",
-                                tensor.name(), tensor.completions.load(), timeout, expected));
-      }
-      if (waited < limit) step = std::min(step, limit - waited);
-    }
-    if (completions().changed.wait_for(lock, step, done)) return {};
-    if (timeout < 0) {
-      log(Level::warn, "NRT", "nrt_tensor_check_output_completion",
-          fmt::format("still waiting for tensor '{}'", tensor.name()));
-    }
-  }
 }
 
 }  // namespace
@@ -185,8 +146,7 @@ NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* tensor) {
   return ungated("nrt_tensor_reset_output_completion", "reset an output", [&]() -> Result<void> {
     NEFFLD_ASSIGN(const std::shared_ptr<Tensor> found,
                   find_tensor(Runtime::get(), tensor, "output_tensor"));
-    const std::scoped_lock lock(completions().mutex);
-    found->completions = 0;
+    reset_output(*found);
     return {};
   });
 }

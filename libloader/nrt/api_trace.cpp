@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// System traces: the option objects are real; without execution there are no events to fetch.
+// System traces: option objects, and the executions seen while one is on.
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -89,11 +89,17 @@ void nrt_sys_trace_free_event_types(const char** types, size_t count) {
   free_text_array(types, count);
 }
 
-NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* /*options*/) {
-  return gated("nrt_sys_trace_start", "start a trace", [](Runtime&) -> Result<void> { return {}; });
+NRT_STATUS nrt_sys_trace_start(nrt_sys_trace_config_t* options) {
+  return gated("nrt_sys_trace_start", "start a trace", [&](Runtime& runtime) -> Result<void> {
+    runtime.trace.start(options != nullptr ? options->filter : CaptureFilter());
+    return {};
+  });
 }
 NRT_STATUS nrt_sys_trace_stop(void) {
-  return gated("nrt_sys_trace_stop", "stop a trace", [](Runtime&) -> Result<void> { return {}; });
+  return gated("nrt_sys_trace_stop", "stop a trace", [](Runtime& runtime) -> Result<void> {
+    runtime.trace.stop();
+    return {};
+  });
 }
 
 NRT_STATUS nrt_sys_trace_fetch_options_allocate(nrt_sys_trace_fetch_options_t** options) {
@@ -115,17 +121,19 @@ void nrt_sys_trace_fetch_options_set_nc_idx(nrt_sys_trace_fetch_options_t* optio
 }
 
 NRT_STATUS nrt_sys_trace_fetch_events(char** buffer, size_t* written_size,
-                                      const nrt_sys_trace_fetch_options_t* /*options*/) {
-  return gated("nrt_sys_trace_fetch_events", "fetch events", [&](Runtime&) -> Result<void> {
+                                      const nrt_sys_trace_fetch_options_t* options) {
+  return gated("nrt_sys_trace_fetch_events", "fetch events", [&](Runtime& runtime) -> Result<void> {
     NEFFLD_TRY(need(buffer, "buffer"));
     NEFFLD_TRY(need(written_size, "written_size"));
-    static constexpr char none[] = "{\"events\":[]}";
-    char* const text = strdup(none);
+    const nrt_sys_trace_fetch_options_t wanted =
+        options != nullptr ? *options : nrt_sys_trace_fetch_options_t();
+    const std::string events = runtime.trace.fetch(wanted.max_events_per_nc, wanted.nc_idx);
+    char* const text = strdup(events.c_str());
     if (text == nullptr) {
       return fail(Status::resource, ErrorClass::resource, {}, "out of host memory");
     }
     *buffer = text;
-    *written_size = sizeof none - 1;
+    *written_size = events.size();
     return {};
   });
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace neffld::nrt {
 namespace {
 
 constexpr const char* visible_cores_name = "NEURON_RT_VISIBLE_CORES";
+constexpr std::uint64_t most_async = 63;    // requests of one core in flight (spec 07 section 4)
 constexpr std::uint32_t most_cores = 4096;  // more than any instance has; keeps lists small
 
 std::optional<std::uint32_t> parse_core(std::string_view text) {
@@ -101,6 +103,16 @@ Result<Config> read_config() {
   errors.take(get_env_number("NEFFLD_SIM_LNC", most_cores), [&](auto number) {
     if (number) config.sim_core_size = static_cast<std::uint32_t>(*number);
   });
+  if (const auto compute = get_env("NEFFLD_COMPUTE")) {
+    config.skip_compute = *compute == "skip";
+    if (!config.skip_compute && *compute != "run") {
+      errors.add(bad_env("NEFFLD_COMPUTE", *compute, "run or skip"));
+    }
+  }
+  errors.take(get_env_number("NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS"), [&](auto number) {
+    config.async_requests =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(number.value_or(0), most_async));
+  });
   // The later name in this list wins.
   for (const char* name : {"NEURON_RT_VIRTUAL_CORE_SIZE", "NEURON_LOGICAL_NC_CONFIG"}) {
     errors.take(get_env_number(name), [&](auto number) {
@@ -124,6 +136,9 @@ Result<LoadKnobs> read_load_knobs() {
   knobs.save_folder = get_env("NEURON_RT_INSPECT_OUTPUT_DIR").value_or(knobs.save_folder);
   errors.take(get_env_number("NEURON_RT_EXEC_TIMEOUT"), [&](auto value) {
     knobs.timeout_seconds = static_cast<std::uint32_t>(value.value_or(knobs.timeout_seconds));
+  });
+  errors.take(get_env_number("NEURON_RT_IO_RING_CACHE_SIZE"), [&](auto value) {
+    knobs.io_ring_sets = static_cast<std::uint32_t>(value.value_or(knobs.io_ring_sets));
   });
   constexpr const char* page_name = "NEURON_SCRATCHPAD_PAGE_SIZE";
   errors.take(get_env_number(page_name), [&](auto value) {

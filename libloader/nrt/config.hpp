@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "neffld/error.hpp"
+#include "neffld/session.hpp"
 
 namespace neffld::nrt {
 
@@ -22,6 +22,8 @@ struct Config {
   std::optional<CoreRange> visible_cores;    ///< NEURON_RT_VISIBLE_CORES
   std::uint32_t num_cores = 0;               ///< NEURON_RT_NUM_CORES, 0 = all
   std::optional<std::uint32_t> core_size;    ///< NEURON_LOGICAL_NC_CONFIG or ..VIRTUAL_CORE_SIZE
+  bool skip_compute = false;                 ///< NEFFLD_COMPUTE=skip
+  std::uint32_t async_requests = 0;          ///< NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS
   const char* core_size_variable = "NEURON_LOGICAL_NC_CONFIG";  ///< the one that said so
   std::optional<std::uint32_t> sim_core_size;                   ///< NEFFLD_SIM_LNC
 };
@@ -32,7 +34,8 @@ Result<Config> read_config();
 struct LoadKnobs {
   bool validate_hash = false;
   bool allow_legacy = false;
-  std::uint32_t timeout_seconds = 30;
+  std::uint32_t timeout_seconds = 0;                  ///< NEURON_RT_EXEC_TIMEOUT, 0 = no limit
+  std::uint32_t io_ring_sets = default_io_ring_sets;  ///< NEURON_RT_IO_RING_CACHE_SIZE
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   std::uint64_t packet_bytes = 0;        ///< NEURON_RT_DBG_DMA_PACKETIZATION_SIZE, 0 = unset
   bool save_neff = false;                ///< NEURON_RT_INSPECT_ENABLE

@@ -125,23 +125,30 @@ constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEV
 
 }  // namespace
 
-Device::Device(std::uint32_t number, std::shared_ptr<CountingFile> file,
-               std::unique_ptr<Session> session)
-    : number_(number), file_(std::move(file)), marks_(file_), session_(std::move(session)) {}
+Device::Device(std::uint32_t number, const DeviceSettings& settings,
+               std::shared_ptr<CountingFile> file, std::unique_ptr<Session> session)
+    : number_(number),
+      settings_(settings),
+      file_(std::move(file)),
+      marks_(file_),
+      session_(std::move(session)) {}
 
 Device::~Device() {
   session_.reset();
   file_->report_to(nullptr);
 }
 
-Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint32_t number) {
+Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint32_t number,
+                                             const DeviceSettings& settings) {
   DeviceOptions options;
   options.name = topology.device;
+  if (settings.skip_compute) options.sim_compute = SimCompute::skip;
   NEFFLD_ASSIGN(OpenedDevice opened, open_device(options));
   auto file = std::make_shared<CountingFile>(std::move(opened.file));
   NEFFLD_ASSIGN(std::unique_ptr<Session> session,
                 Session::open(std::make_unique<ForwardingFile>(file)));
-  std::shared_ptr<Device> device(new Device(number, std::move(file), std::move(session)));
+  std::shared_ptr<Device> device(
+      new Device(number, settings, std::move(file), std::move(session)));
   device->store_ = DataStore::open(device->file_);
   device->file_->report_to(device->store_.get());
   return device;

@@ -19,15 +19,23 @@ namespace neffld::nrt {
 
 class CountingFile;
 
+/// What the environment says about every device.
+struct DeviceSettings {
+  bool skip_compute = false;  ///< a simulated device counts compute records and does not run them
+};
+
 class Device {
  public:
   /// Opens device `number` of the instance.
-  static Result<std::shared_ptr<Device>> open(const Topology& topology, std::uint32_t number);
+  static Result<std::shared_ptr<Device>> open(const Topology& topology, std::uint32_t number,
+                                              const DeviceSettings& settings);
   ~Device();
 
   std::uint32_t number() const { return number_; }
   const ArchTable& arch() const { return arch_table(session_->arch()); }
   const DeviceTraits& traits() const { return session_->device(); }
+  /// Compute records are to be run, so they have to be ones that can be.
+  bool computes() const { return !settings_.skip_compute; }
 
   /// Runs `use(Session&)` alone: a session takes one thread at a time.
   template <class Use>
@@ -57,10 +65,11 @@ class Device {
   std::uint64_t bytes_on_core(std::uint32_t core) const;
 
  private:
-  Device(std::uint32_t number, std::shared_ptr<CountingFile> file,
+  Device(std::uint32_t number, const DeviceSettings& settings, std::shared_ptr<CountingFile> file,
          std::unique_ptr<Session> session);
 
   std::uint32_t number_;
+  DeviceSettings settings_;
   std::shared_ptr<CountingFile> file_;
   CoreMarks marks_;
   std::unique_ptr<DataStore> store_;  ///< `file_` reports to it

@@ -13,10 +13,12 @@ constexpr std::string_view prefix = "NEURON_RT_";
 /// What this library acts on.
 constexpr std::array honoured = std::to_array<std::string_view>({
     "ALLOW_LEGACY_NEFF",
+    "ASYNC_EXEC_MAX_INFLIGHT_REQUESTS",
     "EXEC_TIMEOUT",
     "FAKE_INSTANCE_TYPE",
     "INSPECT_ENABLE",
     "INSPECT_OUTPUT_DIR",
+    "IO_RING_CACHE_SIZE",
     "LOG_COALESCING_ENABLED",
     "LOG_LEVEL",
     "LOG_LOCATION",
@@ -29,7 +31,6 @@ constexpr std::array honoured = std::to_array<std::string_view>({
 
 /// What other releases act on and this one accepts without effect.
 constexpr std::array ignored = std::to_array<std::string_view>({
-    "ASYNC_EXEC_MAX_INFLIGHT_REQUESTS",
     "ASYNC_SENDRECV_BOOTSTRAP_PORT",
     "ASYNC_SENDRECV_EXPERIMENTAL_ENABLED",
     "CC_ALG_TYPES",
@@ -134,7 +135,6 @@ constexpr std::array ignored = std::to_array<std::string_view>({
     "INSPECT_SYS_TRACE_MAX_EVENTS_PER_NC",
     "INSTR_FETCH_ON_H2D",
     "INTERNODE_EXECUTION_BARRIER",
-    "IO_RING_CACHE_SIZE",
     "LOCAL_CORE_DUMP_DIRECTORY",
     "LOW_LATENCY_TASKS_CPU_AFFINITY",
     "MAP_HBM",

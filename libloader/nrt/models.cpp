@@ -162,6 +162,7 @@ Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
   options.logical_core_size = runtime.topology().core_size;
   options.scratchpad.page_bytes = knobs.scratchpad_page_bytes;
   options.packet_bytes = knobs.packet_bytes;
+  options.io_ring_sets = knobs.io_ring_sets;
   ParsedModel own = lease.model();
   const auto loaded =
       device->with_session([&](Session& session) { return session.load(std::move(own), options); });
@@ -189,8 +190,10 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
   VncClaim claim(runtime, claimed);
   NEFFLD_ASSIGN(const LoadKnobs knobs, read_load_knobs());
   log(Level::debug, "NRT", "nrt_load",
-      fmt::format("execution timeout {} s, scratchpad page {} MiB", knobs.timeout_seconds,
-                  knobs.scratchpad_page_bytes >> 20));
+      fmt::format(
+          "execution timeout {}, scratchpad page {} MiB, {} ring sets",
+          knobs.timeout_seconds ? fmt::format("{} s", knobs.timeout_seconds) : std::string("none"),
+          knobs.scratchpad_page_bytes >> 20, knobs.io_ring_sets));
 
   auto record = load_record(runtime, neff, header, claim.vnc(), gid, knobs);
   if (!record) {

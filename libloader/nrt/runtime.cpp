@@ -9,6 +9,7 @@
 #include <cstring>
 #include <thread>
 
+#include "async_queue.hpp"
 #include "environment.hpp"
 #include "error_ring.hpp"
 #include "failure_report.hpp"
@@ -48,6 +49,9 @@ const char* state_name(State state) {
   }
   return "NRT_STATE_CLOSED";
 }
+
+Runtime::Runtime() = default;
+Runtime::~Runtime() = default;
 
 Runtime& Runtime::get() {
   static Runtime* const runtime = new Runtime;
@@ -114,6 +118,16 @@ Result<void> Runtime::start() {
                                    cores_.first, cores_.first + cores_.count - 1, topology_.total(),
                                    cores_.first * topology_.core_size,
                                    (cores_.first + cores_.count) * topology_.core_size - 1));
+  if (config.skip_compute) {
+    log(Level::warn, "NRT", "nrt_init",
+        "NEFFLD_COMPUTE=skip: compute records are counted and not run; outputs that depend on them "
+        "mean nothing");
+  }
+  {
+    const std::scoped_lock lock(async_mutex_);
+    async_capacity_ = config.async_requests;
+    async_queues_.resize(cores_.count);
+  }
 
   // A forked child must not use what it shares with its parent.
   if (!fork_handled_) {
@@ -142,6 +156,7 @@ Result<void> Runtime::reserve_cores(const Config& config) {
   {
     const std::scoped_lock lock(devices_mutex_);
     devices_.assign(topology_.devices, nullptr);
+    device_settings_ = {config.skip_compute};
   }
   auto device = device_of(0);
   if (!device) {
@@ -193,6 +208,10 @@ void Runtime::close() {
   if (state() != State::init) return;
   state_ = State::closed;
   while (calls_ != 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  {
+    const std::scoped_lock async_lock(async_mutex_);
+    async_queues_.clear();  // each waits for what is queued
+  }
   unload_everything();
   models.clear();
   storages.release_all();
@@ -265,10 +284,18 @@ Result<std::shared_ptr<Device>> Runtime::device_of(std::uint32_t vnc) {
   const std::uint32_t number = topology_.device_of(cores_.first + vnc);
   const std::scoped_lock lock(devices_mutex_);
   if (devices_.at(number) == nullptr) {
-    NEFFLD_ASSIGN(devices_[number], Device::open(topology_, number));
+    NEFFLD_ASSIGN(devices_[number], Device::open(topology_, number, device_settings_));
     devices_[number]->store().write_process(process_);
   }
   return devices_[number];
+}
+
+AsyncQueue* Runtime::async_queue(std::uint32_t vnc) {
+  const std::scoped_lock lock(async_mutex_);
+  if (async_capacity_ == 0) return nullptr;
+  auto& queue = async_queues_.at(vnc);
+  if (queue == nullptr) queue = std::make_unique<AsyncQueue>(*this, vnc, async_capacity_);
+  return queue.get();
 }
 
 std::uint32_t Runtime::logical_core_of(std::uint32_t vnc) const {

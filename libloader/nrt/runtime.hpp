@@ -15,6 +15,7 @@
 #include "config.hpp"
 #include "data_store.hpp"
 #include "device.hpp"
+#include "execution_trace.hpp"
 #include "handles.hpp"
 #include "model_registry.hpp"
 #include "nrt/nrt_experimental.h"
@@ -23,6 +24,8 @@
 #include "topology.hpp"
 
 namespace neffld::nrt {
+
+class AsyncQueue;
 
 enum class State : std::uint32_t { start = 0, init = 1, child = 2, closed = 3 };
 /// "NRT_STATE_START" and so on.
@@ -93,13 +96,18 @@ class Runtime {
   ModelRegistry registry;
   ParseCache parse_cache;
   StorageList storages;
+  ExecutionTrace trace;
 
-  /// Kept for asynchronous execution.
+  /// Where executions on a virtual core queue up; null: they are synchronous. The queue lives until
+  /// the runtime closes.
+  AsyncQueue* async_queue(std::uint32_t vnc);
+  /// Told the end of every queued execution.
   std::atomic<NRT_ASYNC_EXEC_STATUS_CALLBACK> async_callback = nullptr;
   std::atomic<void*> async_params = nullptr;
 
  private:
-  Runtime() = default;
+  Runtime();
+  ~Runtime();
   Result<void> start();
   Result<void> reserve_cores(const Config& config);
   void unload_everything();
@@ -123,6 +131,11 @@ class Runtime {
   StoreProcess process_ = {};  ///< who this process is, for every device it opens
   std::mutex devices_mutex_;
   std::vector<std::shared_ptr<Device>> devices_;  ///< by number; null until used
+  DeviceSettings device_settings_;
+
+  std::mutex async_mutex_;
+  std::uint32_t async_capacity_ = 0;  ///< requests of one core in flight, 0 = synchronous
+  std::vector<std::unique_ptr<AsyncQueue>> async_queues_;  ///< by visible core; null until used
 };
 
 }  // namespace neffld::nrt

@@ -108,20 +108,45 @@ Result<void> Storage::write_unlocked(std::uint64_t offset, Bytes bytes) {
   return place_.device->copy_in(memory_.handle, offset, bytes);
 }
 
+void Storage::begin_use(bool writes) {
+  const std::unique_lock lock(mutex_);
+  ++(writes ? pending_writes_ : pending_reads_);
+}
+
+void Storage::end_use(bool writes) noexcept {
+  {
+    const std::unique_lock lock(mutex_);
+    --(writes ? pending_writes_ : pending_reads_);
+  }
+  use_ended_.notify_all();
+}
+
+std::shared_lock<std::shared_mutex> Storage::lock_for_read() {
+  std::shared_lock lock(mutex_);
+  use_ended_.wait(lock, [&] { return readable(); });
+  return lock;
+}
+
+std::unique_lock<std::shared_mutex> Storage::lock_for_write() {
+  std::unique_lock lock(mutex_);
+  use_ended_.wait(lock, [&] { return writable(); });
+  return lock;
+}
+
 Result<void> Storage::read(std::uint64_t offset, MutableBytes out, bool wait) {
   if (!wait) return read_unlocked(offset, out);
-  const std::shared_lock lock(mutex_);
+  const auto lock = lock_for_read();
   return read_unlocked(offset, out);
 }
 
 Result<void> Storage::write(std::uint64_t offset, Bytes bytes, bool wait) {
   if (!wait) return write_unlocked(offset, bytes);
-  const std::unique_lock lock(mutex_);
+  const auto lock = lock_for_write();
   return write_unlocked(offset, bytes);
 }
 
 Result<void> Storage::fill(std::uint64_t offset, std::uint64_t size, std::uint8_t value) {
-  const std::unique_lock lock(mutex_);
+  const auto lock = lock_for_write();
   if (!is_device()) {
     std::memset(host_ + offset, value, size);
     return {};
@@ -139,10 +164,23 @@ Result<void> Storage::copy(Storage& from, std::uint64_t from_offset, Storage& to
   // Two copies that cross must take the two locks in one order.
   std::unique_lock<std::shared_mutex> write_lock(to.mutex_, std::defer_lock);
   std::shared_lock<std::shared_mutex> read_lock(from.mutex_, std::defer_lock);
-  if (&from == &to) {
-    write_lock.lock();
-  } else {
-    std::lock(read_lock, write_lock);
+  const bool same = &from == &to;
+  for (;;) {
+    if (same) {
+      write_lock.lock();
+    } else {
+      std::lock(read_lock, write_lock);
+    }
+    // Waits for the executions of one storage with neither lock held.
+    const bool read_waits = !from.readable();
+    if (!read_waits && to.writable()) break;
+    write_lock.unlock();
+    if (!same) read_lock.unlock();
+    if (read_waits) {
+      static_cast<void>(from.lock_for_read());
+    } else {
+      static_cast<void>(to.lock_for_write());
+    }
   }
   if (!from.is_device()) {
     return to.write_unlocked(to_offset, Bytes(from.host_ + from_offset, size));

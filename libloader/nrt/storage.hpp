@@ -2,6 +2,7 @@
 // What tensors keep their bytes in (spec 07 section 3.9).
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -39,7 +40,7 @@ struct DevicePlace {
 };
 
 /// A run of bytes on a device, of our own host memory or of the caller's. Reads share it, writes
-/// have it alone. Bounds are the caller's business.
+/// have it alone, and both wait for executions that use it. Bounds are the caller's business.
 class Storage {
  public:
   static Result<std::shared_ptr<Storage>> on_device(StorageList& list, const DevicePlace& place,
@@ -59,7 +60,7 @@ class Storage {
   /// The device memory was freed by nrt_close().
   bool gone() const;
 
-  /// `wait`: not while somebody else writes (for write: uses it at all).
+  /// `wait`: not while somebody else or an execution writes (for write: uses it at all).
   Result<void> read(std::uint64_t offset, MutableBytes out, bool wait = true);
   Result<void> write(std::uint64_t offset, Bytes bytes, bool wait = true);
   Result<void> fill(std::uint64_t offset, std::uint64_t size, std::uint8_t value);
@@ -69,6 +70,11 @@ class Storage {
   /// Address of the first byte in this process, null if there is none. Maps device memory once.
   std::uint8_t* address();
 
+  /// An execution reads or writes the storage from now on, until as many end_use() calls. Waits for
+  /// nobody but host accesses that are going on: executions order themselves by their queue.
+  void begin_use(bool writes);
+  void end_use(bool writes) noexcept;
+
   /// Frees device memory early, once.
   void release() noexcept;
 
@@ -76,8 +82,14 @@ class Storage {
   Storage() = default;
   Result<void> read_unlocked(std::uint64_t offset, MutableBytes out);
   Result<void> write_unlocked(std::uint64_t offset, Bytes bytes);
+  bool readable() const { return pending_writes_ == 0; }
+  bool writable() const { return pending_writes_ == 0 && pending_reads_ == 0; }
+  std::shared_lock<std::shared_mutex> lock_for_read();
+  std::unique_lock<std::shared_mutex> lock_for_write();
 
   mutable std::shared_mutex mutex_;
+  std::condition_variable_any use_ended_;
+  std::uint64_t pending_reads_ = 0, pending_writes_ = 0;  ///< executions that use the storage
   StorageList* list_ = nullptr;
   DevicePlace place_;
   DeviceMemory memory_;

@@ -112,6 +112,11 @@ Result<void> CoreResources::release(const Plan& plan) {
   return first;
 }
 
+std::span<const DeviceMemory> CoreResources::exec_memory(std::uint32_t core) const {
+  const auto found = cores_.find(core);
+  return found == cores_.end() ? std::span<const DeviceMemory>() : found->second.exec;
+}
+
 std::uint32_t CoreResources::queue_owner(std::uint32_t core) const {
   const auto found = cores_.find(core);
   return found == cores_.end() ? 0 : found->second.queue_owner;

@@ -27,6 +27,9 @@ class CoreResources {
   /// Counts a model out; frees what nobody needs any more, pages highest first.
   Result<void> release(const Plan& plan);
 
+  /// TX ring, RX ring and request buffer of a core; empty without a model there.
+  std::span<const DeviceMemory> exec_memory(std::uint32_t core) const;
+
   /// Model that owns the core's hardware queues, 0 = none.
   std::uint32_t queue_owner(std::uint32_t core) const;
   void set_queue_owner(std::uint32_t core, std::uint32_t h_model);

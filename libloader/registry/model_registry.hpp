@@ -41,7 +41,7 @@ struct ModelRecord {
   std::uint32_t interned_id = 0;  ///< the same for all loads of one UUID in this process
   std::uint64_t trace_uuid = 0;   ///< the UUID folded to 64 bits, names the model in traces
   std::vector<std::uint32_t> store_slots;  ///< places in the device's data store
-  std::uint32_t timeout_seconds = 0;       ///< of one execution
+  std::uint32_t timeout_seconds = 0;       ///< of one execution, 0 = no limit
   std::map<std::string, TensorInfo> inputs, outputs;
   ModelBridge bridge;
   std::atomic<ModelState> state = ModelState::loading;

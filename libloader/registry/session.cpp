@@ -270,6 +270,7 @@ Result<void> Session::State::unload(LoadedModel& model) {
   if (first && !shared) first = std::move(shared);
   for (const KbinPlan& kbin : model.plan.kbins) {
     if (cores.queue_owner(kbin.core) == model.h_model) cores.set_queue_owner(kbin.core, 0);
+    if (cores.exec_memory(kbin.core).empty()) units.erase(kbin.core);  // its exec ring is gone
   }
   entries.erase(entry);
   std::erase_if(models, [&](const auto& held) { return held.get() == &model; });
@@ -312,6 +313,10 @@ Result<LoadedModel*> Session::load(ParsedModel model, const LoadOptions& options
 Result<void> Session::bind(LoadedModel& model,
                            std::map<std::string, std::uint64_t, std::less<>> io) {
   return guarded([&] { return state_->bind(model, std::move(io)); });
+}
+
+Result<ExecutionReport> Session::execute(LoadedModel& model, const ExecuteOptions& options) {
+  return guarded([&] { return state_->execute(model, options); });
 }
 
 Result<std::uint64_t> Session::verify(LoadedModel& model) {

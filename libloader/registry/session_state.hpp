@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a session holds. session.cpp loads and unloads, session_bind.cpp binds.
+// What a session holds. session.cpp loads and unloads, session_bind.cpp binds, session_execute.cpp
+// executes.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 #include "binding_switch.hpp"
 #include "core_resources.hpp"
+#include "core_unit.hpp"
 #include "device_calls.hpp"
 #include "neffld/session.hpp"
 #include "ring_sets.hpp"
@@ -35,6 +37,8 @@ struct Session::State {
     std::vector<neuron_dma_queue_init> programmed;
     std::uint32_t load_requests = 0;  ///< plan.requests before bind
     std::size_t ring_sets = 0;        ///< capacity of `rings`
+    bool compute_checked = false;     ///< every compute record is one the device can run
+    std::vector<TableHash> tables;    ///< by kbin, once executed
   };
 
   /// A model's memory in one binding.
@@ -53,6 +57,7 @@ struct Session::State {
   DeviceCalls calls;
   DriverFacts facts;
   CoreResources cores;
+  std::map<std::uint32_t, std::unique_ptr<CoreUnit>> units;  ///< by core, once it executed
   std::uint32_t last_nn = 0;
   std::uint64_t next_seq = 0;
   std::vector<std::unique_ptr<LoadedModel>> models;
@@ -82,6 +87,13 @@ struct Session::State {
   Result<void> bind(LoadedModel& model, Bindings io);
   Result<void> stop_queues(const LoadedModel& model, Entry& entry);
   Result<void> unload(LoadedModel& model);
+
+  Result<void> check_executable(const LoadedModel& model, Entry& entry,
+                                const ExecuteOptions& options);
+  Result<std::vector<CoreUnit*>> units_of(const LoadedModel& model);
+  Result<void> take_queues(LoadedModel& model, const Entry& entry, bool switched);
+  Result<ExecutionReport> run(LoadedModel& model, Entry& entry, std::span<CoreUnit* const> on);
+  Result<ExecutionReport> execute(LoadedModel& model, const ExecuteOptions& options);
 };
 
 }  // namespace neffld

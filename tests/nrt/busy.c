@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* 16 threads execute, some of them one model, on all cores; models are unloaded while others
+ * execute them, and closing races with all of it. busy FILE FILE... */
+#include <pthread.h>
+
+#include "model.h"
+
+enum { threads = 16, rounds = 8 };
+
+static struct {
+  void* bytes;
+  size_t size;
+} files[8];
+static unsigned file_count, cores;
+static struct loaded shared;
+
+static int is_expected(NRT_STATUS status) {
+  return status == NRT_SUCCESS || status == NRT_INVALID_HANDLE || status == NRT_CLOSED ||
+         status == NRT_UNINITIALIZED || status == NRT_INVALID;
+}
+
+/* Its own model on its own core, compared with its first outputs. */
+static void* alone(void* argument) {
+  const unsigned worker = (unsigned)(uintptr_t)argument;
+  struct loaded it;
+  if (!load_whole(&it, files[worker % file_count].bytes, files[worker % file_count].size,
+                  (int32_t)(worker % cores))) {
+    return NULL;
+  }
+  for (unsigned round = 0; round < rounds; ++round) {
+    CHECK_OK(execute_whole(&it));
+    check_outputs(&it);
+  }
+  unload_whole(&it);
+  return NULL;
+}
+
+/* All on one model and one set of tensors. */
+static void* together(void* argument) {
+  (void)argument;
+  for (unsigned round = 0; round < rounds; ++round) CHECK_OK(execute_whole(&shared));
+  return NULL;
+}
+
+/* Until the model or the runtime goes. */
+static void* until_gone(void* argument) {
+  (void)argument;
+  for (;;) {
+    const NRT_STATUS status = execute_whole(&shared);
+    CHECK(is_expected(status));
+    if (status != NRT_SUCCESS) return NULL;
+  }
+}
+
+static pthread_t all[threads];
+static void start(void* (*body)(void*)) {
+  for (uintptr_t i = 0; i < threads; ++i) {
+    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
+  }
+}
+static void join(void) {
+  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
+}
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc && file_count < 8; ++i, ++file_count) {
+    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
+  }
+  if (file_count == 0) return 2;
+  CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+  CHECK_OK(nrt_get_visible_vnc_count(&cores));
+  start(alone);
+  join();
+
+  if (!load_whole(&shared, files[0].bytes, files[0].size, 0)) return 1;
+  CHECK_OK(execute_whole(&shared));
+  check_outputs(&shared);
+  start(together);
+  join();
+  check_outputs(&shared);
+  for (uint64_t i = 0; i < shared.info->tensor_count; ++i) {
+    if (shared.info->tensor_array[i].usage != NRT_TENSOR_USAGE_OUTPUT) continue;
+    CHECK_OK(nrt_tensor_check_output_completion(shared.tensors[i], 0, 1 + threads * rounds));
+  }
+
+  start(until_gone);
+  CHECK_OK(nrt_tensor_check_output_completion(shared.tensors[shared.info->tensor_count - 1], -1,
+                                              2 + threads * rounds));
+  unload_whole(&shared);
+  join();
+
+  if (!load_whole(&shared, files[0].bytes, files[0].size, 0)) return 1;
+  start(until_gone);
+  CHECK_OK(
+      nrt_tensor_check_output_completion(shared.tensors[shared.info->tensor_count - 1], -1, 1));
+  nrt_close();
+  join();
+  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  return report("busy");
+}
