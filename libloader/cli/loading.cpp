@@ -21,10 +21,11 @@ void print_line(std::string_view line) {
 }
 
 /// `architecture` is what "sim" takes from the first file.
-Result<void> open_session(Loading& loading, DeviceOptions device, Arch architecture) {
+Result<void> open_session(Loading& loading, const LoadingOptions& options, Arch architecture) {
+  DeviceOptions device = options.device;
   device.sim_architecture = static_cast<std::uint32_t>(architecture);
   device.print = print_line;
-  NEFFLD_ASSIGN(OpenedDevice opened, open_device(device));
+  NEFFLD_ASSIGN(OpenedDevice opened, options.open(device));
   loading.trace = std::move(opened.trace);
   NEFFLD_ASSIGN(loading.session, Session::open(std::move(opened.file)));
   return {};
@@ -90,7 +91,7 @@ Result<std::unique_ptr<Plan>> plan_only(ParsedModel& parsed, const LoadingOption
 Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingOptions& options,
                             Stage until, const ProgressSink& progress, ReportItem& item) {
   if (!loading.session) {
-    NEFFLD_TRY(open_session(loading, options.device, parsed.manifest.arch));
+    NEFFLD_TRY(open_session(loading, options, parsed.manifest.arch));
     loading.report.device = loading.session->device().name;
     loading.report.architecture = arch_name(loading.session->arch());
     loading.report.simulated = loading.session->device().simulated;
@@ -126,6 +127,7 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
   parse.progress = progress;
   const Arch device = loading.session ? loading.session->arch() : named_arch(options.device.name);
   NEFFLD_ASSIGN(ParsedModel parsed, parse_model(bytes, device, parse));
+  if (options.parsed) NEFFLD_TRY(options.parsed(parsed));
   ReportItem item{file, nullptr, nullptr, nullptr};
   if (until >= Stage::stage) {
     NEFFLD_TRY(load_on_device(loading, std::move(parsed), options, until, progress, item));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,10 @@ struct LoadingOptions {
   bool no_hash = false, allow_legacy = false;
   std::uint64_t max_inflated = 0, max_members = 0;
   std::uint32_t max_json_depth = 0;
+  /// Opens the device; a command that needs more of it than the session puts itself in between.
+  std::function<Result<OpenedDevice>(const DeviceOptions&)> open = open_device;
+  /// Sees every model before a device is opened for it; its error ends the command. May be empty.
+  std::function<Result<void>(const ParsedModel&)> parsed;
 
   void add_device_options(CLI::App& command);
   /// What decides where things go: core, scratchpad, limits.

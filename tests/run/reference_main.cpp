@@ -4,6 +4,8 @@
 //   reference check NUMBER FOLDER OUTPUT [CHANNELS] compares OUTPUT with the reference of the
 //   inputs
 // in FOLDER; exit 0 within tolerance, 1 not.
+//   reference speed                                  prints what plain loops reach here, GMAC/s
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +55,28 @@ int check(const Program& program, const std::string& folder, const std::string& 
   return result.good ? 0 : 1;
 }
 
+/// out (+)= weightsT * moving as three plain loops in float, the shape of one MATMUL record; best
+/// of a few tenths of a second. What an execution is compared with, because machines differ.
+double plain_matmul_gmacs() {
+  constexpr std::size_t rows = 128, columns = 128, width = 444;
+  std::vector<float> weights(rows * columns, 0.5F), moving(rows * width, 0.25F);
+  std::vector<float> out(columns * width, 0.0F);
+  double best = 0;
+  for (int round = 0; round < 200; ++round) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t k = 0; k < rows; ++k) {
+      for (std::size_t m = 0; m < columns; ++m) {
+        const float factor = weights[k * columns + m];
+        for (std::size_t n = 0; n < width; ++n)
+          out[m * width + n] += factor * moving[k * width + n];
+      }
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    best = std::max(best, 1e-9 * rows * columns * width / took.count());
+  }
+  return out[0] > 0 ? best : 0;  // the result is used, so the loops stay
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -64,7 +88,13 @@ int main(int argc, char** argv) {
     return check(find(argv[2]), argv[3], argv[4],
                  argc == 6 ? std::strtoull(argv[5], nullptr, 10) : 0);
   }
-  std::fputs("usage: reference inputs NUMBER SEED FOLDER | check NUMBER FOLDER OUTPUT [CHANNELS]\n",
-             stderr);
+  if (command == "speed" && argc == 2) {
+    std::printf("%.2f\n", plain_matmul_gmacs());
+    return 0;
+  }
+  std::fputs(
+      "usage: reference inputs NUMBER SEED FOLDER | check NUMBER FOLDER OUTPUT [CHANNELS] | "
+      "speed\n",
+      stderr);
   return 2;
 }

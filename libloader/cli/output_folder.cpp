@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+#include "output_folder.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "neffld/text.hpp"
+
+namespace neffld::cli {
+
+std::string tensor_file_name(std::string_view tensor) {
+  std::string name;
+  for (const char c : tensor) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '_' || c == '-' || (c == '.' && !name.empty());
+    if (plain) {
+      name += c;
+    } else {
+      name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return name + ".npy";
+}
+
+NewFile::NewFile(Descriptor folder, Descriptor file, std::string name, std::string path)
+    : folder_(std::move(folder)),
+      file_(std::move(file)),
+      name_(std::move(name)),
+      path_(std::move(path)) {}
+
+NewFile::~NewFile() {
+  if (folder_.valid()) unlinkat(folder_.get(), name_.c_str(), 0);
+}
+
+Result<void> NewFile::append(Bytes bytes) {
+  return write_all(file_.get(), bytes, path_);
+}
+
+Result<void> NewFile::finish() {
+  if (!file_.close()) return file_error(path_, "cannot be written", errno);
+  static_cast<void>(folder_.close());
+  return {};
+}
+
+Result<OutputFolder> OutputFolder::open(const std::string& path, bool replace) {
+  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+    return file_error(path, "the folder cannot be created", errno);
+  }
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.valid()) return file_error(path, "cannot be opened as a folder", errno);
+  return OutputFolder(path, std::move(folder), replace);
+}
+
+Result<void> OutputFolder::check_free(std::string_view tensor) const {
+  const std::string name = tensor_file_name(tensor);
+  struct stat info {};
+  if (fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return {};
+    return file_error(path_ + "/" + name, "cannot be examined", errno);
+  }
+  if (replace_ && !S_ISDIR(info.st_mode)) return {};
+  return file_error(path_ + "/" + name, replace_ ? "is a folder, expected a file or nothing"
+                                                 : "exists, expected --force to replace it");
+}
+
+Result<NewFile> OutputFolder::create(std::string_view tensor) const {
+  NEFFLD_TRY(check_free(tensor));
+  const std::string name = tensor_file_name(tensor), path = path_ + "/" + name;
+  if (replace_ && unlinkat(folder_.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
+    return file_error(path, "cannot be replaced", errno);
+  }
+  Descriptor folder(fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!folder.valid()) return file_error(path_, "cannot be kept open", errno);
+  Descriptor file(
+      openat(folder_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file.valid()) return file_error(path, "cannot be created", errno);
+  return NewFile(std::move(folder), std::move(file), name, path);
+}
+
+}  // namespace neffld::cli
