@@ -115,16 +115,16 @@ std::string ExecutionLog::track_name(std::uint32_t core, std::uint32_t track) co
 }
 
 std::string ExecutionLog::table() const {
-  std::string text = "\n  core  engine  opcode                      records      time\n";
+  std::string text = "\n  core  engine  opcode                        records      time\n";
   for (const auto& [work, sum] : work_) {
     text +=
-        fmt::format("  {:>4}  {:<6}  {:<24} {:>10} {:>8.3f}s\n", work.core, engine_of(work.engine),
+        fmt::format("  {:>4}  {:<6}  {:<26} {:>10} {:>8.3f}s\n", work.core, engine_of(work.engine),
                     opcode_name(work.opcode), sum.count, seconds(sum.ns));
   }
   if (moved_.empty()) return text;
-  text += "\n  core  moved by                  transfers       bytes      time\n";
+  text += "\n  core  moved by                    transfers       bytes      time\n";
   for (const auto& [mover, sum] : moved_) {
-    text += fmt::format("  {:>4}  {:<24} {:>10}  {:>10} {:>8.3f}s\n", mover.core,
+    text += fmt::format("  {:>4}  {:<26} {:>10}  {:>10} {:>8.3f}s\n", mover.core,
                         one_line(mover_name(mover)), sum.count, human_bytes(sum.bytes),
                         seconds(sum.ns));
   }
