@@ -35,7 +35,8 @@ class Recording(ShimTest):
                 questions = [line.split()[0] for line in theirs[:3]]
                 self.assertEqual(questions, ["COMPATIBLE_VERSION", "DEVICE_BASIC_INFO",
                                              "DRIVER_INFO_GET"])
-                self.assertEqual(theirs[3:], ours)
+                # The subgraphs of the load are built by a thread each.
+                self.assertEqual(sorted(theirs[3:]), sorted(ours))
                 self.assertGreater(len(ours), 50)
 
     def test_the_trace_is_there_when_the_command_ends_and_can_be_replayed(self):

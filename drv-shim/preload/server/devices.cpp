@@ -95,6 +95,10 @@ Result<std::unique_ptr<Devices>> Devices::create(const SessionOptions& options) 
     const int error = nds_device_create(devices->machine_, &config, &device);
     if (error != 0) return tl::unexpected(creation_error(index, error));
     devices->devices_.push_back(device);
+    devices->computes_.push_back(
+        std::make_unique<compute::DeviceCompute>(device, static_cast<Arch>(options.architecture)));
+    const nds_compute face = devices->computes_.back()->face();
+    nds_device_set_compute(device, NDS_COMPUTE_RUN, &face);
   }
   return devices;
 }

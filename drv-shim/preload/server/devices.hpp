@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device_compute.hpp"
 #include "nds_user.h"
 #include "neffld/error.hpp"
 #include "protocol.hpp"
@@ -77,6 +78,7 @@ class Devices {
 
   nds_machine* machine_ = nullptr;
   std::vector<nds_device*> devices_;
+  std::vector<std::unique_ptr<compute::DeviceCompute>> computes_;  ///< of each, outlive them
   std::string driver_version_;
   std::uint64_t files_ = 0;
 };

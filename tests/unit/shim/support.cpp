@@ -48,7 +48,9 @@ Result<void> try_load(std::unique_ptr<DeviceFile> device, std::string_view name)
   NEFFLD_ASSIGN(const auto session, Session::open(std::move(device)));
   NEFFLD_ASSIGN(const auto packed, sample::pack(sample::make_sample(name)));
   NEFFLD_ASSIGN(auto parsed, parse_model(packed, session->arch()));
-  NEFFLD_ASSIGN(LoadedModel * model, session->load(std::move(parsed)));
+  LoadOptions options;
+  options.one_thread = true;  // recordings are compared call by call
+  NEFFLD_ASSIGN(LoadedModel * model, session->load(std::move(parsed), options));
   NEFFLD_TRY(session->verify(*model));
   return session->unload(*model);
 }
