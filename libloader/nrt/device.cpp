@@ -147,8 +147,7 @@ Result<std::shared_ptr<Device>> Device::open(const Topology& topology, std::uint
   auto file = std::make_shared<CountingFile>(std::move(opened.file));
   NEFFLD_ASSIGN(std::unique_ptr<Session> session,
                 Session::open(std::make_unique<ForwardingFile>(file)));
-  std::shared_ptr<Device> device(
-      new Device(number, settings, std::move(file), std::move(session)));
+  std::shared_ptr<Device> device(new Device(number, settings, std::move(file), std::move(session)));
   device->store_ = DataStore::open(device->file_);
   device->file_->report_to(device->store_.get());
   return device;

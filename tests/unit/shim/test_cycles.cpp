@@ -42,6 +42,12 @@ long mappings() {
   return count;
 }
 
+/// Mappings that may be more than before without one being left behind each time: the sanitizers'
+/// allocator, under which heap_bytes() is 0, makes some of its own.
+long spare_mappings() {
+  return heap_bytes() == 0 ? 25 : 2;
+}
+
 struct Held {
   std::uint64_t handles, device_bytes, host_bytes;
   bool operator==(const Held&) const = default;
@@ -79,7 +85,7 @@ TEST_CASE("a thousand loads leave counters, handles and memory at their start va
   CHECK(held_by(*device) == start);
   // One cycle takes far more than these, so a leak of any of its parts shows.
   CHECK(heap_bytes() <= heap + 4096);
-  CHECK(mappings() <= maps + 2);
+  CHECK(mappings() <= maps + spare_mappings());
   if (heap != 0) CHECK(resident_pages() <= resident + (1 << 20) / sysconf(_SC_PAGESIZE));
 }
 
@@ -96,5 +102,5 @@ TEST_CASE("devices that come and go leave no memory and no mapping behind") {
   const long maps = mappings();
   for (int i = 0; i < 50; ++i) one();
   CHECK(heap_bytes() <= heap + 4096);
-  CHECK(mappings() <= maps + 2);
+  CHECK(mappings() <= maps + spare_mappings());
 }
