@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -147,8 +148,10 @@ struct RunCommand {
       return usage("--timeout",
                    fmt::format("found {}, expected seconds from 0 to 1000000", timeout));
     }
-    NEFFLD_TRY(check_output(trace, {file}));
-    return check_output(loading.device.record, {file});
+    std::vector<std::string> read = {file};
+    for (const std::string& given : inputs.files) read.push_back(given.substr(given.find('=') + 1));
+    NEFFLD_TRY(check_output(trace, read));
+    return check_output(loading.device.record, read);
   }
 
   /// What watches or steers the engines reaches into the device model, which must be in this
@@ -198,7 +201,7 @@ struct RunCommand {
     ExecutionLog log(model.plan, model.parsed.kbins, !trace.empty());
     NEFFLD_TRY(execute(*loaded.session, model, *tensors, sim.get(), log, told));
     NEFFLD_TRY(write_outputs(model.parsed.manifest, *tensors, outputs, told));
-    if (!trace.empty()) NEFFLD_TRY(write_file(trace, as_bytes(log.trace_events())));
+    if (!trace.empty()) NEFFLD_TRY(write_trace(model.parsed.manifest, log));
     const ExecutionLog* shown = profile ? &log : nullptr;
     NEFFLD_TRY(print_text(report == "json" ? as_json(told, shown) : as_text(told, shown)));
     return loaded.close();
@@ -215,6 +218,20 @@ struct RunCommand {
       for (const auto& [name, tensor] : manifest.inputs) NEFFLD_TRY(saved->check_free(name));
     }
     return {};
+  }
+
+  /// The timeline may not take the place of a tensor that was just written.
+  Result<void> write_trace(const Manifest& manifest, ExecutionLog& log) const {
+    std::vector<std::string> written;
+    for (const auto& [folder, tensors] :
+         {std::pair(&out, &manifest.outputs), std::pair(&save_inputs, &manifest.inputs)}) {
+      if (folder->empty()) continue;
+      for (const auto& [name, tensor] : *tensors) {
+        written.push_back(*folder + "/" + tensor_file_name(name));
+      }
+    }
+    NEFFLD_TRY(check_output(trace, written));
+    return write_file(trace, as_bytes(log.trace_events()));
   }
 
   void describe(RunReport& told, const Loading& loaded, const LoadedModel& model,
@@ -258,7 +275,8 @@ struct RunCommand {
     std::optional<Watch> watch;
     if (sim != nullptr && (profile || !trace.empty())) watch.emplace(*sim, log);
     ExecuteOptions options;
-    options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1e3));
+    options.timeout =
+        std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(timeout * 1e3)));
     for (std::uint32_t i = 0; i < repeat; ++i) {
       NEFFLD_TRY(tensors.spoil_outputs());
       const auto start = Clock::now();

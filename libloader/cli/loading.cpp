@@ -161,7 +161,7 @@ Result<void> check_output(const std::string& output, const std::vector<std::stri
   for (const std::string& input : inputs) {
     if (!output.empty() && std::filesystem::equivalent(output, input, error) && !error) {
       return fail(Status::invalid, ErrorClass::usage, {.member = output},
-                  fmt::format("is the input {} too, expected another file to write", input));
+                  fmt::format("is {} too, expected another file to write", input));
     }
   }
   return {};

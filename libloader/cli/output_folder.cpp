@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <functional>
 
 #include "neffld/text.hpp"
 
@@ -26,14 +28,26 @@ std::string tensor_file_name(std::string_view tensor) {
   return name + ".npy";
 }
 
-NewFile::NewFile(Descriptor folder, Descriptor file, std::string name, std::string path)
+namespace {
+
+/// The name of a file until it is whole.
+std::string part_of(const std::string& name) {
+  return fmt::format(".{}-{}.part", getpid(), std::hash<std::string>()(name));
+}
+
+}  // namespace
+
+NewFile::NewFile(Descriptor folder, Descriptor file, std::string name, std::string path,
+                 bool replace)
     : folder_(std::move(folder)),
       file_(std::move(file)),
+      part_(part_of(name)),
       name_(std::move(name)),
-      path_(std::move(path)) {}
+      path_(std::move(path)),
+      replace_(replace) {}
 
 NewFile::~NewFile() {
-  if (folder_.valid()) unlinkat(folder_.get(), name_.c_str(), 0);
+  if (folder_.valid()) unlinkat(folder_.get(), part_.c_str(), 0);
 }
 
 Result<void> NewFile::append(Bytes bytes) {
@@ -42,6 +56,10 @@ Result<void> NewFile::append(Bytes bytes) {
 
 Result<void> NewFile::finish() {
   if (!file_.close()) return file_error(path_, "cannot be written", errno);
+  const unsigned flags = replace_ ? 0 : RENAME_NOREPLACE;
+  if (renameat2(folder_.get(), part_.c_str(), folder_.get(), name_.c_str(), flags) != 0) {
+    return file_error(path_, "cannot be put in its place", errno);
+  }
   static_cast<void>(folder_.close());
   return {};
 }
@@ -70,15 +88,12 @@ Result<void> OutputFolder::check_free(std::string_view tensor) const {
 Result<NewFile> OutputFolder::create(std::string_view tensor) const {
   NEFFLD_TRY(check_free(tensor));
   const std::string name = tensor_file_name(tensor), path = path_ + "/" + name;
-  if (replace_ && unlinkat(folder_.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
-    return file_error(path, "cannot be replaced", errno);
-  }
   Descriptor folder(fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
   if (!folder.valid()) return file_error(path_, "cannot be kept open", errno);
   Descriptor file(
-      openat(folder_.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      openat(folder_.get(), part_of(name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.valid()) return file_error(path, "cannot be created", errno);
-  return NewFile(std::move(folder), std::move(file), name, path);
+  return NewFile(std::move(folder), std::move(file), name, path, replace_);
 }
 
 }  // namespace neffld::cli

@@ -17,10 +17,11 @@ namespace neffld::cli {
 /// none leaves its folder.
 std::string tensor_file_name(std::string_view tensor);
 
-/// A file that is being written; without finish() it is removed again.
+/// A file that is being written beside its name, which it takes when finish() has succeeded;
+/// without that nothing is left of it, and a file that was there before stays.
 class NewFile {
  public:
-  NewFile(Descriptor folder, Descriptor file, std::string name, std::string path);
+  NewFile(Descriptor folder, Descriptor file, std::string name, std::string path, bool replace);
   NewFile(NewFile&&) = default;
   ~NewFile();
   const std::string& path() const { return path_; }
@@ -29,7 +30,8 @@ class NewFile {
 
  private:
   Descriptor folder_, file_;
-  std::string name_, path_;
+  std::string part_, name_, path_;
+  bool replace_;
 };
 
 class OutputFolder {

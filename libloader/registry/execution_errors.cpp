@@ -224,7 +224,9 @@ std::string text_of(const ExecutionScene& scene, const ReportedError& error) {
     case NEURON_EXEC_OUT_OF_MEMORY:
       return at("the device has no host memory left");
     case NEURON_EXEC_ENDLESS:
-      return at("the program went on here when its time was up");
+      return at(
+          "the program went on here when its time was up, or so many "
+          "records had moved nothing that it counts as endless");
     case NEURON_EXEC_FETCH:
       return at("the next record lies in no memory");
     default:

@@ -89,7 +89,7 @@ class CommandTest(RunTest):
             (["--repeat", "0"], USAGE, "--repeat"),
             (["--timeout", "-1"], USAGE, "--timeout"),
             (["--dry-run"], USAGE, "--dry-run"),
-            (["--trace", sample("vecadd-v3")], USAGE, "is the input"),
+            (["--trace", sample("vecadd-v3")], USAGE, "too, expected another file to write"),
         )
         for words, code, text in rows:
             with self.subTest(text):
@@ -104,6 +104,28 @@ class CommandTest(RunTest):
         self.assertEqual(before, read_bytes(path))
         self.assert_ran(self.run_add("--out", self.out, "--force", right=right))
         self.assertNotEqual(before, read_bytes(path))
+
+    def test_the_timeline_takes_no_tensors_place(self):
+        left = self.vector("kept.npy")
+        before = read_bytes(left)
+        words = ["--in", f"left={left}", "--random", "1"]
+        self.assert_refused(call(NEFFLD, "run", sample("vecadd-v3"), *words, "--trace", left), USAGE,
+                            "too, expected another file to write")
+        self.assertEqual(before, read_bytes(left))
+        path = os.path.join(self.out, "sum.npy")
+        self.assert_refused(self.run_add("--out", self.out, "--trace", path), USAGE, "sum.npy")
+        self.assertEqual(b"\x93NUMPY", read_bytes(path)[:6])
+
+    def test_a_write_that_fails_keeps_what_was_there(self):
+        self.assert_ran(self.run_add("--out", self.out))
+        path = os.path.join(self.out, "sum.npy")
+        before = read_bytes(path)
+        limited = ["sh", "-c", "trap '' XFSZ; ulimit -f 40; exec \"$@\"", "sh"]
+        done = call(*limited, NEFFLD, "run", sample("vecadd-v3"), "--random", "1", "--out", self.out,
+                    "--force")
+        self.assert_refused(done, FILE, "sum.npy")
+        self.assertEqual(before, read_bytes(path))
+        self.assertEqual(["sum.npy"], os.listdir(self.out))
 
     def test_an_output_never_goes_through_a_link(self):
         os.makedirs(self.out)
