@@ -20,15 +20,15 @@ class TensorInfo(ctypes.Structure):
 
 class Client:
     def __init__(self):
-        self.library = ctypes.CDLL("libnrt.so.1")
-        self.library.nrt_tensor_get_size.restype = ctypes.c_size_t
-        self.library.nrt_tensor_get_va.restype = ctypes.c_void_p
-        self.library.nrt_get_status_as_str.restype = ctypes.c_char_p
+        self.runtime = ctypes.CDLL("libnrt.so.1")
+        self.runtime.nrt_tensor_get_size.restype = ctypes.c_size_t
+        self.runtime.nrt_tensor_get_va.restype = ctypes.c_void_p
+        self.runtime.nrt_get_status_as_str.restype = ctypes.c_char_p
 
     def call(self, name, *arguments, expected=0):
-        status = getattr(self.library, name)(*arguments)
+        status = getattr(self.runtime, name)(*arguments)
         if status != expected:
-            text = self.library.nrt_get_status_as_str(status).decode()
+            text = self.runtime.nrt_get_status_as_str(status).decode()
             raise AssertionError(f"{name}: {status} ({text}), expected {expected}")
 
     def number(self, name):
@@ -59,7 +59,7 @@ class Client:
         tensor, part = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("nrt_tensor_allocate", DEVICE, ctypes.c_int(core), ctypes.c_size_t(size), name,
                   ctypes.byref(tensor))
-        assert self.library.nrt_tensor_get_size(tensor) == size
+        assert self.runtime.nrt_tensor_get_size(tensor) == size
         content = bytes(index % 251 for index in range(size))
         self.call("nrt_tensor_write", tensor, content, ctypes.c_size_t(0), ctypes.c_size_t(size))
         half = size // 2
@@ -91,9 +91,9 @@ class Client:
                 self.call("nrt_add_tensor_to_tensor_set", sets[usage], name, tensor)
             self.call("nrt_execute", model, sets[0], sets[1], expected=execute_status)
             for one in sets:
-                self.library.nrt_destroy_tensor_set(ctypes.byref(one))
+                self.runtime.nrt_destroy_tensor_set(ctypes.byref(one))
         # Model and tensors stay alive; nobody frees them.
-        self.library.nrt_close()
+        self.runtime.nrt_close()
 
 
 def main():
