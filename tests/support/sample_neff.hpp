@@ -164,7 +164,7 @@ class Subgraph {
   void finish(const std::vector<Wait>& outgoing);
 
   void act_set(ActSet set) { act_sets_.push_back(std::move(set)); }
-  void library(Library library) { libraries_.push_back(std::move(library)); }
+  void ucode_library(Library library) { libraries_.push_back(std::move(library)); }
   void fp8_config() { fp8_ = true; }
 
   /// Members of this subgraph, names prefixed with its folder.

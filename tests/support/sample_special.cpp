@@ -218,7 +218,7 @@ SampleNeff library_v2(std::string_view name, std::uint64_t seed) {
   builder.input("x", "float32", {128, 16});
   builder.output("y", "float32", {128, 16});
   Subgraph& graph = builder.empty_subgraph();
-  graph.library({.name = "all.so", .bytes = 5000, .stem = "function", .functions = 18});
+  graph.ucode_library({.name = "all.so", .bytes = 5000, .stem = "function", .functions = 18});
   io_queues(graph);
   graph.finish({pass_through(graph, "x", "y", 64)});
   return builder.build();
@@ -230,10 +230,10 @@ SampleNeff libraries_v2(std::string_view name, std::uint64_t seed) {
   builder.input("x", "float32", {128, 16});
   builder.output("y", "float32", {128, 16});
   Subgraph& graph = builder.empty_subgraph();
-  graph.library({.name = "last.so", .bytes = 1, .stem = "l", .functions = 2, .total_cpus = 1});
-  graph.library(
+  graph.ucode_library({.name = "last.so", .bytes = 1, .stem = "l", .functions = 2, .total_cpus = 1});
+  graph.ucode_library(
       {.name = "built_in.so", .bytes = 4097, .stem = "b", .functions = 28, .built_in = true});
-  graph.library({.name = "first.so", .bytes = 65, .stem = "f", .functions = 0, .total_cpus = 0});
+  graph.ucode_library({.name = "first.so", .bytes = 65, .stem = "f", .functions = 0, .total_cpus = 0});
   io_queues(graph);
   graph.finish({pass_through(graph, "x", "y", 64)});
   return builder.build();
