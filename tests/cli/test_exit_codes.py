@@ -82,8 +82,10 @@ class UsageTest(CliTest):
         file = os.path.join(scratch(), "both.neff")
         write_bytes(file, read_bytes(sample("vecadd-v3")))
         before = read_bytes(file)
-        self.assert_refused(run("dump", file, "-o", file), USAGE, "input")
-        self.assert_refused(run("load", file, "--record", file), USAGE, "input")
+        self.assert_refused(run("dump", file, "-o", file), USAGE,
+                            "too, expected another file to write")
+        self.assert_refused(run("load", file, "--record", file), USAGE,
+                            "too, expected another file to write")
         self.assertEqual(before, read_bytes(file))
 
     def test_words_the_parser_does_not_know(self):
