@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device_compute.hpp"
+#include "driver_generation.hpp"
 #include "nds_user.h"
 #include "neffld/sim_control.hpp"
 #include "neuron_abi/ioctl.h"
@@ -207,34 +208,15 @@ class SimDeviceImpl final : public SimDevice {
   DeviceTraits traits_;
 };
 
-/// The generation of a minor driver version, or nothing.
-std::optional<nds_generation> generation_of(std::uint32_t driver_minor) {
-  switch (driver_minor) {
-    case 24:
-      return NDS_GENERATION_2_24;
-    case 27:
-      return NDS_GENERATION_2_27;
-    case 30:
-      return NDS_GENERATION_2_30;
-    default:
-      return std::nullopt;
-  }
-}
-
 Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
                                               std::shared_ptr<Machine> machine,
                                               std::uint32_t index) {
-  const auto generation = generation_of(options.driver_minor);
-  if (!generation) {
-    return unsupported({}, fmt::format("no simulated driver has version 2.{}; versions are 2.24, "
-                                       "2.27 and 2.30",
-                                       options.driver_minor));
-  }
+  NEFFLD_ASSIGN(const auto driver, shim::find_generation(options.driver_minor));
   nds_config config{};
   config.architecture = options.architecture;
   config.device_index = index;
   config.hbm_bytes = options.hbm_bytes;
-  config.generation = *generation;
+  config.generation = driver.generation;
   config.strictness = options.clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
   auto model = std::make_shared<Model>(std::move(machine));
   const int error = model->create(config);

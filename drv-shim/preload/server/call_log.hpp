@@ -8,8 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "capture.hpp"
-#include "neffld/trace.hpp"
+#include "call_recorder.hpp"
 #include "protocol.hpp"
 #include "remote.hpp"
 
@@ -26,17 +25,15 @@ class CallLog {
   int record(const Request& request, Remote& caller, const std::function<int()>& make);
   void mapping(const Request& request, const Remote& caller, const TraceMapping& mapping);
   void unmapping(std::uint64_t length);
-  Result<void> finish() { return writer_->finish(); }
+  Result<void> finish() { return recorder_.writer().finish(); }
 
  private:
-  CallLog(std::shared_ptr<TraceWriter> writer);
+  CallLog(std::shared_ptr<TraceWriter> writer, const std::string& device, bool simulated);
   /// Says whose calls follow, if that has changed.
   void say_caller(const Request& request, std::int32_t process);
 
   std::mutex mutex_;
-  std::shared_ptr<TraceWriter> writer_;
-  Capture capture_;
-  std::uint64_t calls_ = 0;
+  CallRecorder recorder_;
   std::map<std::int32_t, unsigned> processes_;  ///< numbers by which the trace knows them
   std::string caller_;
 };

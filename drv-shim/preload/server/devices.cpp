@@ -10,28 +10,11 @@
 #include <cstddef>
 #include <cstring>
 
+#include "driver_generation.hpp"
 #include "neuron_abi/ioctl.h"
 
 namespace neffld::shim {
 namespace {
-
-struct Driver {
-  std::uint32_t minor;
-  nds_generation generation;
-  const char* version;
-};
-constexpr Driver drivers[] = {{24, NDS_GENERATION_2_24, "2.24.7.0"},
-                              {27, NDS_GENERATION_2_27, "2.27.4.0"},
-                              {30, NDS_GENERATION_2_30, "2.30.2.0"}};
-
-Result<Driver> find_driver(std::uint32_t minor) {
-  for (const Driver& driver : drivers) {
-    if (driver.minor == minor) return driver;
-  }
-  return unsupported({}, fmt::format("no simulated driver has version 2.{}; versions are 2.24, "
-                                     "2.27 and 2.30",
-                                     minor));
-}
 
 Error creation_error(std::size_t index, int error) {
   return {Status::failure,
@@ -78,7 +61,7 @@ Result<std::unique_ptr<Devices>> Devices::create(const SessionOptions& options) 
         Status::invalid, ErrorClass::usage, {},
         fmt::format("found {} devices, expected 1 to {}", options.count, NEURON_MAX_DEVICES));
   }
-  NEFFLD_ASSIGN(const Driver driver, find_driver(options.driver_minor));
+  NEFFLD_ASSIGN(const DriverGeneration driver, find_generation(options.driver_minor));
   std::unique_ptr<Devices> devices(new Devices);
   devices->driver_version_ = driver.version;
   nds_user_share_spaces(true);

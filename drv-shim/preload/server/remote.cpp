@@ -128,36 +128,32 @@ bool Remote::ask(const Message& message, Bytes sent, int descriptor, Answer& ans
   return !gone_;
 }
 
-std::size_t Remote::read(std::uint64_t address, MutableBytes out) noexcept {
+std::size_t Remote::in_pieces(Tell tell, std::uint64_t address, Bytes from,
+                              MutableBytes to) noexcept {
+  const std::size_t bytes = from.size() + to.size();
   std::size_t done = 0;
-  while (done < out.size()) {
+  while (done < bytes) {
     Message message;
-    message.tell = Tell::read;
+    message.tell = tell;
     message.address = address + done;
-    message.length = std::min(out.size() - done, piece_bytes);
+    message.length = std::min(bytes - done, piece_bytes);
+    const auto piece = [&](auto side) {
+      return side.empty() ? side : side.subspan(done, message.length);
+    };
     Answer answer;
-    const auto room = out.subspan(done, message.length);
-    if (message.address < address || !ask(message, {}, -1, answer, room)) break;
+    if (message.address < address || !ask(message, piece(from), -1, answer, piece(to))) break;
     done += std::min<std::size_t>(answer.moved, message.length);
     if (answer.moved < message.length) break;
   }
   return done;
 }
 
+std::size_t Remote::read(std::uint64_t address, MutableBytes out) noexcept {
+  return in_pieces(Tell::read, address, {}, out);
+}
+
 std::size_t Remote::write(std::uint64_t address, Bytes bytes) noexcept {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    Message message;
-    message.tell = Tell::write;
-    message.address = address + done;
-    message.length = std::min(bytes.size() - done, piece_bytes);
-    Answer answer;
-    const auto piece = bytes.subspan(done, message.length);
-    if (message.address < address || !ask(message, piece, -1, answer, {})) break;
-    done += std::min<std::size_t>(answer.moved, message.length);
-    if (answer.moved < message.length) break;
-  }
-  return done;
+  return in_pieces(Tell::write, address, bytes, {});
 }
 
 std::uint64_t Remote::move(Tell tell, int file, std::uint64_t place, std::uint64_t address,

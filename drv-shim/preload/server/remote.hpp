@@ -60,6 +60,8 @@ class Remote final : public RemoteCaller {
   bool ask(const Message& message, Bytes sent, int descriptor, Answer& answer,
            MutableBytes received) noexcept;
   bool is_gone() const noexcept;
+  /// Moves bytes to or from the program inside messages; one of `from` and `to` is empty.
+  std::size_t in_pieces(Tell tell, std::uint64_t address, Bytes from, MutableBytes to) noexcept;
   std::uint64_t move(Tell tell, int file, std::uint64_t place, std::uint64_t address,
                      std::uint64_t bytes) noexcept;
 
