@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "commands.hpp"
@@ -68,20 +67,6 @@ Result<std::uint32_t> recorded_architecture(const std::string& file) {
   return 3;
 }
 
-struct Record {
-  ShimOptions options;
-
-  Result<void> run() {
-    if (options.program.empty()) {
-      return fail(Status::invalid, ErrorClass::usage, {},
-                  "no program was given: neffld trace record -o TRACE -- PROGRAM [ARGUMENT...]");
-    }
-    NEFFLD_ASSIGN(const int status, run_under_shim(options));
-    if (status != 0) std::exit(status);  // the program's own
-    return {};
-  }
-};
-
 struct TraceCommand {
   std::string first, second;
   DeviceOptions device;
@@ -118,22 +103,24 @@ void add_trace(CLI::App& app, Action& run) {
   show_command->callback([state, &run] { run = [state] { return show(state->first); }; });
 
   CLI::App* record_command = trace->add_subcommand(
-      "record", "Run a program and record its calls to /dev/neuronN: neffld trace record -o TRACE -- "
-                "PROGRAM");
-  auto record = std::make_shared<Record>();
-  record->options.device = "node";
-  record_command->add_option("program", record->options.program,
-                             "The program and its arguments, after --");
-  record_command->add_option("-o,--output", record->options.trace, "Trace file")->required();
+      "record",
+      "Run a program and record its calls to /dev/neuronN: neffld trace record -o TRACE -- "
+      "PROGRAM");
+  auto record = std::make_shared<ShimOptions>();
+  record->device = "node";
+  record_command->add_option("program", record->program, "The program and its arguments, after --");
+  record_command->add_option("-o,--output", record->trace, "Trace file")->required();
   record_command
-      ->add_option("--device", record->options.device,
+      ->add_option("--device", record->device,
                    "node: the machine's devices, calls are passed on (default); sim:v2, sim:v3")
       ->check(CLI::IsMember({"node", "sim", "sim:v2", "sim:v3"}));
-  record_command->add_option("--count", record->options.count, "Simulated devices")
+  record_command->add_option("--count", record->count, "Simulated devices")
       ->check(CLI::Range(1, 64));
-  record_command->add_flag("--record-data", record->options.trace_data,
+  record_command->add_flag("--record-data", record->trace_data,
                            "Also keep what buffer copies carry, not only its hash");
-  record_command->callback([record, &run] { run = [record] { return record->run(); }; });
+  record_command->callback([record, &run] {
+    run = [record] { return run_under_shim(*record, "neffld trace record -o TRACE"); };
+  });
 
   CLI::App* replay_command = trace->add_subcommand(
       "replay", "Send the calls to a device and compare every reply; exit 1 if one differs");

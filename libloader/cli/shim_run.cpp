@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "libraries.hpp"
@@ -61,7 +62,7 @@ class Pipe {
 
 /// The variables the server and the library read.
 std::vector<std::pair<std::string, std::string>> settings(const ShimOptions& options) {
-  std::vector<std::pair<std::string, std::string>> list = {
+  return {
       {"NEFFLD_SHIM_DEVICE", options.device},
       {"NEFFLD_SHIM_COUNT", std::to_string(options.count)},
       {"NEFFLD_SHIM_DRIVER", options.driver},
@@ -69,7 +70,6 @@ std::vector<std::pair<std::string, std::string>> settings(const ShimOptions& opt
       {"NEFFLD_SHIM_TRACE", options.trace},
       {"NEFFLD_SHIM_TRACE_DATA", options.trace_data ? "1" : "0"},
   };
-  return list;
 }
 
 std::string preload_list(const std::string& folder) {
@@ -128,16 +128,17 @@ void pass_on_signals(pid_t child) {
 Result<std::string> shim_environment(const ShimOptions& options) {
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
   std::string text = fmt::format("export LD_PRELOAD='{}'\n", preload_list(folder));
-  const auto usual = settings(ShimOptions());
-  const auto chosen = settings(options);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (i != 0 && chosen[i].second == usual[i].second) continue;
-    text += fmt::format("export {}='{}'\n", chosen[i].first, chosen[i].second);
+  for (const auto& [name, value] : settings(options)) {
+    text += fmt::format("export {}='{}'\n", name, value);
   }
   return text;
 }
 
-Result<int> run_under_shim(const ShimOptions& options) {
+Result<void> run_under_shim(const ShimOptions& options, const char* command) {
+  if (options.program.empty()) {
+    return fail(Status::invalid, ErrorClass::usage, {},
+                fmt::format("no program was given: {} -- PROGRAM [ARGUMENT...]", command));
+  }
   NEFFLD_ASSIGN(const std::string program, find_program(options.program[0]));
   std::string warning;
   NEFFLD_TRY(check_preload(program, warning));
@@ -176,7 +177,12 @@ Result<int> run_under_shim(const ShimOptions& options) {
     return fail(Status::failure, ErrorClass::file, {.member = options.program[0]},
                 fmt::format("cannot be run: {}", reason));
   }
-  if (served == 0) return status;
+  if (served == 0) {
+    if (status != 0) std::exit(status);
+    return {};
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(place, ignored);  // a killed server leaves its folder
   return fail(
       Status::failure, ErrorClass::file, {.path = options.trace},
       fmt::format("the server of the devices ended with status {}; the program ended with {}",

@@ -23,9 +23,11 @@ struct ShimOptions {
 /// The environment lines that do the same in a shell.
 Result<std::string> shim_environment(const ShimOptions& options);
 
-/// Runs the program with devices of its own and waits for it and for everybody who uses them. The
-/// program's exit status, or 128 and the signal that ended it. Errors: it cannot be run, it cannot
-/// be intercepted (class unsupported), the devices or the trace cannot be made.
-Result<int> run_under_shim(const ShimOptions& options);
+/// Runs the program with devices of its own and waits for it and for everybody who uses them. Ends
+/// this process with the program's exit status, or with 128 and the signal that ended it, if that
+/// is not 0. `command` is what the user typed before "--". Errors: no program (class usage), it
+/// cannot be run (class file), it cannot be intercepted (class unsupported), the devices or the
+/// trace cannot be made (class resource), their server failed (class file).
+Result<void> run_under_shim(const ShimOptions& options, const char* command);
 
 }  // namespace neffld::cli

@@ -5,7 +5,7 @@ import shutil
 import signal
 import unittest
 
-from support import CLIENTS, ShimTest
+from support import CLIENTS, NEFFLD, ShimTest
 
 
 class Command(ShimTest):
@@ -59,6 +59,39 @@ class Command(ShimTest):
                 self.assertIn(allowed, done.stderr)
         self.wait_for_sessions_to_end()
 
+    def test_variables_are_the_defaults_of_the_options(self):
+        facts = ["cat", "/sys/module/neuron/version", "/sys/class/neuron_device/neuron2/core_count"]
+        variables = {"NEFFLD_SHIM_DEVICE": "sim:v2", "NEFFLD_SHIM_COUNT": "3",
+                     "NEFFLD_SHIM_DRIVER": "2.27", "NEFFLD_SHIM_CLEAN_ERRORS": "1",
+                     "NEFFLD_SHIM_TRACE": self.path("trace"), "NEFFLD_SHIM_TRACE_DATA": "1"}
+        self.assertEqual(self.shim(*facts, **variables).stdout.split(), ["2.27.4.0", "2"])
+        shown = self.run_program(NEFFLD, "trace", "show", self.path("trace")).stdout
+        self.assertIn("device: sim:v2\n", shown)
+        self.assertIn("data: kept\n", shown)
+        # What is given counts.
+        given = ("--device", "sim:v3", "--sim-driver", "2.30")
+        self.assertEqual(self.shim(*facts, options=given, **variables).stdout.split(),
+                         ["2.30.2.0", "8"])
+        self.shim("cat", "/dev/neuron2", status=1, options=("--count", "2"), **variables)
+        printed = self.run_program(NEFFLD, "shim", "--print", "--count", "1", **variables).stdout
+        self.assertIn("export NEFFLD_SHIM_COUNT='1'\n", printed)
+        self.assertIn("export NEFFLD_SHIM_DRIVER='2.27'\n", printed)
+        self.assertIn("export NEFFLD_SHIM_CLEAN_ERRORS='1'\n", printed)
+
+    def test_variables_without_meaning_are_usage_errors(self):
+        for name, value in (("DEVICE", "sim:v9"), ("DEVICE", "node"), ("COUNT", "0"),
+                            ("COUNT", "65"), ("COUNT", "2x"), ("DRIVER", "2.25"),
+                            ("CLEAN_ERRORS", "yes"), ("TRACE_DATA", "2")):
+            with self.subTest(name=name, value=value):
+                variable = {"NEFFLD_SHIM_" + name: value}
+                done = self.shim("echo", "ran", status=2, **variable)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(f"NEFFLD_SHIM_{name}: found '{value}'", done.stderr)
+                # They are nobody else's.
+                self.run_program(NEFFLD, "--help", **variable)
+        self.shim("true", options=("--count", "2"), NEFFLD_SHIM_COUNT="0")
+        self.shim("true", NEFFLD_SHIM_COUNT="")
+
     def test_a_session_that_has_ended_has_no_devices(self):
         variables = {**self.preload(), "NEFFLD_SHIM_SESSION": self.path("ended")}
         done = self.run_program(CLIENTS[0], "open", status=1, **variables)
@@ -66,8 +99,10 @@ class Command(ShimTest):
         self.assertEqual(done.stderr.count("neuron_shim:"), 1)
 
     def test_background_users_keep_the_devices(self):
-        script = "import os,time; os.open('/dev/neuron0',os.O_RDWR); time.sleep(1); print('late')"
-        done = self.shim("sh", "-c", f"python3 -c \"{script}\" & sleep 0.3")
+        script = ("import os,time; os.open('/dev/neuron0',os.O_RDWR); os.mkdir('{0}'); time.sleep(1); "
+                  "print('late')").format(self.path("opened"))
+        done = self.shim("sh", "-c", f"python3 -c \"{script}\" & "
+                         f"while [ ! -e '{self.path('opened')}' ]; do sleep 0.05; done")
         self.assertEqual(done.stdout, "late\n")
         self.assertEqual(os.listdir(self.sessions), [])
 
