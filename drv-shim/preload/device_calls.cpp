@@ -3,12 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,14 +23,7 @@ namespace {
 /// Whether a descriptor is a real node whose calls are to be recorded.
 bool is_recorded_node(int descriptor, DeviceDescriptor& out) {
   if (!session().pass_through || !session().alive) return false;
-  struct stat status;
-  if (raw_call(SYS_fstat, descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) return false;
-  char link[40], path[64];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-  const long length = raw_call(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
-  if (length <= 5) return false;
-  path[length] = 0;
-  const long number = strncmp(path, "/dev/", 5) == 0 ? node_number(path + 5) : -1;
+  const long number = real_node(descriptor);
   if (number < 0) return false;
   const long flags = raw_call(SYS_fcntl, descriptor, F_GETFL);
   out = {static_cast<unsigned>(number), static_cast<unsigned>(flags)};
@@ -45,11 +34,14 @@ struct RealCall {
   int descriptor;
   unsigned long command;
   void* argument;
+  bool made = false;
+  long result = 0;
 };
 
 long make_real_call(void* context) {
-  const auto& call = *static_cast<RealCall*>(context);
-  return raw_call(SYS_ioctl, call.descriptor, call.command, call.argument);
+  auto& call = *static_cast<RealCall*>(context);
+  call.made = true;
+  return call.result = raw_call(SYS_ioctl, call.descriptor, call.command, call.argument);
 }
 
 long record_call(const DeviceDescriptor& device, RealCall call) {
@@ -60,8 +52,9 @@ long record_call(const DeviceDescriptor& device, RealCall call) {
   request.command = static_cast<std::uint32_t>(call.command);
   request.argument = reinterpret_cast<unsigned long>(call.argument);
   const long result = ask_session(session().folder, request, nullptr, make_real_call, &call);
-  // The recorder is gone: the program goes on, and the trace ends here.
-  return result == -EIO || result == -ECONNREFUSED ? make_real_call(&call) : result;
+  // A driver may answer with any errno, and no call may reach it twice.
+  if (call.made) return call.result;
+  return served(result) == -EIO ? make_real_call(&call) : result;
 }
 
 /// What the kernel answers before a driver sees the command.
@@ -75,7 +68,7 @@ long device_ioctl(int descriptor, unsigned long command, void* argument) {
   request.command = static_cast<std::uint32_t>(command);
   request.argument = reinterpret_cast<unsigned long>(argument);
   note_devices();
-  return ask_file(descriptor, request);
+  return served(ask_file(descriptor, request));
 }
 
 /// The mapping the device offers: a descriptor of its memory and a place, or a negative errno.
@@ -85,20 +78,26 @@ long offered(int descriptor, size_t length, bool writable, off_t offset, Reply& 
   request.argument = static_cast<std::uint64_t>(offset);
   request.length = length;
   request.writable = writable;
-  return ask_file(descriptor, request, &reply);
+  return served(ask_file(descriptor, request, &reply));
 }
 
-/// mmap(2) of a device's descriptor: the address or a negative errno.
-long device_mmap(void* address, size_t length, int protection, int flags, int descriptor,
-                 off_t offset, const DeviceDescriptor& device) {
+/// What the kernel answers before a driver sees the mapping, 0 if nothing; makes `length` whole
+/// pages.
+long kernel_refusal(const DeviceDescriptor& device, size_t& length, int protection, int flags,
+                    off_t offset) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   if (length == 0 || static_cast<size_t>(offset) % page != 0 || offset < 0) return -EINVAL;
   length = (length + page - 1) / page * page;
   const unsigned access = device.flags & O_ACCMODE;
   const bool shared = (flags & MAP_TYPE) != MAP_PRIVATE;
-  if (access == O_WRONLY || (shared && (protection & PROT_WRITE) && access != O_RDWR)) {
-    return -EACCES;
-  }
+  const bool writes = shared && (protection & PROT_WRITE) != 0;
+  return access == O_WRONLY || (writes && access != O_RDWR) ? -EACCES : 0;
+}
+
+/// mmap(2) of a device's descriptor: the address or a negative errno.
+long device_mmap(void* address, size_t length, int protection, int flags, int descriptor,
+                 off_t offset, const DeviceDescriptor& device) {
+  if (const long error = kernel_refusal(device, length, protection, flags, offset)) return error;
   Reply reply;
   const bool writable = (protection & PROT_WRITE) != 0;
   const long error = offered(descriptor, length, writable, offset, reply);
@@ -125,7 +124,7 @@ void record_mapping(const DeviceDescriptor& device, size_t length, int protectio
   request.length = length;
   request.writable = (protection & PROT_WRITE) != 0;
   request.succeeded = result >= 0 || result < -4095;
-  ask_session(session().folder, request);
+  served(ask_session(session().folder, request));
   if (request.succeeded) remember_mapping(result);
 }
 
@@ -188,7 +187,9 @@ void* shim_mmap(void* address, size_t length, int protection, int flags, int des
   }
   if (of_file && is_recorded_node(descriptor, device)) {
     const long result = raw_call(SYS_mmap, address, length, protection, flags, descriptor, offset);
-    record_mapping(device, length, protection, offset, result);
+    if (kernel_refusal(device, length, protection, flags, offset) == 0) {
+      record_mapping(device, length, protection, offset, result);
+    }
     return reinterpret_cast<void*>(told<long>(result));
   }
   return reinterpret_cast<void*>(

@@ -29,7 +29,7 @@ long open_node(unsigned device, int flags) {
   request.device = device;
   request.flags = static_cast<std::uint32_t>(flags);
   Reply reply;
-  const long result = ask_session(session().folder, request, &reply);
+  const long result = served(ask_session(session().folder, request, &reply));
   if (result != 0) return result;
   if (reply.descriptor < 0) return -EMFILE;  // it was sent, this process had no room for it
   note_devices();
@@ -115,16 +115,7 @@ namespace {
 
 /// A real device behind a link, on a machine that has some.
 bool is_hidden_device(int descriptor) {
-  if (session().pass_through) return false;
-  struct stat status;
-  if (raw_call(SYS_fstat, descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) return false;
-  char link[40];
-  char path[64];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-  const long length = raw_call(SYS_readlinkat, AT_FDCWD, link, path, sizeof path - 1);
-  if (length <= 5) return false;
-  path[length] = 0;
-  return strncmp(path, "/dev/", 5) == 0 && node_number(path + 5) >= 0;
+  return !session().pass_through && real_node(descriptor) >= 0;
 }
 
 /// open(2) behind everything: `real` opens a path of the system.

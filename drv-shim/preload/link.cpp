@@ -235,6 +235,8 @@ long ask_file(int descriptor, const Request& request, Reply* reply) {
 long ask_session(const char* folder, const Request& request, Reply* reply, GoFunction go,
                  void* context) {
   const int socket = connect_to(folder);
+  // A server that was killed leaves its socket, one that has ended does not.
+  if (socket == -ECONNREFUSED || socket == -ENOENT) return -EIO;
   if (socket < 0) return socket;
   iovec part{const_cast<Request*>(&request), sizeof request};
   const long sent = send_on(socket, &part, 1);

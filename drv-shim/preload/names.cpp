@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "link.hpp"
 #include "raw_call.hpp"
@@ -103,9 +104,9 @@ void add_slash(char* path) {
 /// `absolute` has no dots and no double slashes.
 Kind classify_absolute(const char* absolute, Name& name) {
   const Session& own = session();
-  if (starts_with(absolute, "/dev/char/")) return as_node(index_of(absolute + 10), name);
-  if (starts_with(absolute, "/dev/")) return as_node(node_number(absolute + 5), name);
-  const bool inside = is_below(absolute, own.folder);
+  const bool inside = is_below(absolute, own.folder);  // which may be in /dev/shm
+  if (!inside && starts_with(absolute, "/dev/char/")) return as_node(index_of(absolute + 10), name);
+  if (!inside && starts_with(absolute, "/dev/")) return as_node(node_number(absolute + 5), name);
   if (!inside && !is_tree_path(absolute)) return Kind::other;
   const int length =
       snprintf(name.path, sizeof name.path, "%s%s", inside ? "" : own.folder, absolute);
@@ -135,7 +136,7 @@ Kind look_up(int folder, const char* path, Name& name) {
   const char* below = name.path + strlen(own.folder);
   if (strlen(below) < sizeof request.path) {
     strcpy(request.path, below);
-    ask_session(own.folder, request);
+    served(ask_session(own.folder, request));
   }
   return name.kind;
 }
@@ -161,6 +162,14 @@ long node_number(const char* name) {
   long number = 0;
   for (; *at >= '0' && *at <= '9' && number < 100000; ++at) number = number * 10 + (*at - '0');
   return *at == 0 ? number : -1;
+}
+
+long real_node(int descriptor) {
+  struct stat status;
+  if (raw_call(SYS_fstat, descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) return -1;
+  char link[40], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  return read_link(link, path) > 0 && starts_with(path, "/dev/") ? node_number(path + 5) : -1;
 }
 
 bool leave_tree(const char* path, const char** out) {

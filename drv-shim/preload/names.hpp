@@ -30,6 +30,8 @@ bool make_absolute(int folder, const char* path, char* out);
 unsigned long node_path(unsigned device, char* out);
 /// The number in "neuronN", or -1.
 long node_number(const char* name);
+/// The number of the machine's own /dev/neuronN a descriptor is open on, or -1.
+long real_node(int descriptor);
 /// A path in the session's folder as the program knows it: "/sys/..."; false if it is not there.
 bool leave_tree(const char* path, const char** out);
 /// Relative paths may lead into the session's folder from now on.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "link.hpp"
+#include "names.hpp"
 #include "raw_call.hpp"
 
 namespace neffld::shim {
@@ -151,8 +152,17 @@ void join() {
   the_session.traced = hello.traced != 0;
 }
 
+/// A child of a program that went into the session's sysfs is there from the start.
+void find_own_folder() {
+  char path[path_room];
+  const char* known = nullptr;
+  const bool found = raw_call(SYS_getcwd, path, sizeof path) > 0;
+  if (found && leave_tree(path, &known)) note_tree_folder();
+}
+
 __attribute__((constructor)) void begin() {
   session();
+  find_own_folder();
 }
 
 }  // namespace
@@ -178,6 +188,17 @@ bool has_devices() {
 
 void note_devices() {
   __atomic_store_n(&devices, true, __ATOMIC_RELAXED);
+}
+
+long served(long result) {
+  static bool said = false;
+  if (result == -EIO && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+    say(session().pass_through
+            ? "the recorder has gone: the program goes on, and the trace ends here"
+            : "the server of the devices has gone: every call fails with EIO; start the program "
+              "anew for fresh devices");
+  }
+  return result;
 }
 
 void say(const char* text, const char* what, const char* rest) {

@@ -22,6 +22,10 @@ const Session& session();
 bool has_devices();
 void note_devices();
 
+/// The result of asking the server, as it is. If that is -EIO, the server has been killed, which is
+/// said once on standard error.
+long served(long result);
+
 /// Prints "neuron_shim: ..." on standard error.
 void say(const char* text, const char* what = "", const char* rest = "");
 

@@ -194,7 +194,7 @@ struct RunCommand {
     LoadedModel& model = *loaded.session->models().front();
     describe(told, loaded, model, sources);
 
-    NEFFLD_ASSIGN(const auto tensors, RunTensors::allocate(device, model));
+    NEFFLD_ASSIGN(auto tensors, RunTensors::allocate(device, model));
     NEFFLD_TRY(write_inputs(model.parsed.manifest, *tensors, sources, saved));
     NEFFLD_TRY(loaded.session->bind(model, tensors->addresses()));
     if (schedule && sim) sim_set_schedule(*sim, *schedule);
@@ -204,6 +204,8 @@ struct RunCommand {
     if (!trace.empty()) NEFFLD_TRY(write_trace(model.parsed.manifest, log));
     const ExecutionLog* shown = profile ? &log : nullptr;
     NEFFLD_TRY(print_text(report == "json" ? as_json(told, shown) : as_text(told, shown)));
+    loaded.session.reset();
+    tensors.reset();  // before the trace ends, which has their calls too
     return loaded.close();
   }
 

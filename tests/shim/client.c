@@ -4,7 +4,8 @@
  * checks that each call answers as on a real node. Compiled in several ways (meson.build): with and
  * without _FORTIFY_SOURCE and _FILE_OFFSET_BITS the same source calls different functions.
  *
- *   client PART...   on a machine of two devices
+ *   client PART...               on a machine of two devices
+ *   client work DEVICE ROUNDS    one of many clients; ROUNDS 0: until a call fails
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -266,9 +267,10 @@ static void read_fact(const char* path, char* text, size_t room) {
   text[got] = 0;
 }
 
+static const char present[] =
+    "/sys/class/neuron_device/neuron0/neuron_core0/stats/memory_usage/device_mem/tensors/present";
+
 static void test_sysfs(void) {
-  const char* const present =
-      "/sys/class/neuron_device/neuron0/neuron_core0/stats/memory_usage/device_mem/tensors/present";
   char text[256] = "", number[64], path[128];
   struct stat status;
   uint64_t handle;
@@ -552,6 +554,91 @@ static void test_threads(void) {
   close(fd);
 }
 
+/* Memory taken, filled, read back and given back: 0, or the errno of what failed, EPROTO if other
+ * bytes came back. */
+static int work(int fd, int mark) {
+  enum { bytes = 1 << 20 };
+  static unsigned char out[bytes], in[bytes];
+  struct neuron_mem_free gone = {0};
+
+  memset(out, mark, bytes);
+  errno = EPROTO;
+  if (alloc(fd, bytes, &gone.mem_handle) || copy(fd, gone.mem_handle, out, bytes, 1) ||
+      copy(fd, gone.mem_handle, in, bytes, 0) || memcmp(in, out, bytes) ||
+      ioctl(fd, NEURON_IOCTL_MEM_FREE, &gone))
+    return errno;
+  return 0;
+}
+
+/* What a client hears when its devices go in the middle of a call: one line. */
+static int work_until_told(const char* device, int rounds) {
+  char path[32];
+  int fd, round, failed = 0;
+
+  snprintf(path, sizeof path, "/dev/neuron%s", device);
+  fd = open(path, read_write);
+  if (fd < 0) return 3;
+  puts("working");
+  fflush(stdout);
+  for (round = 0; !failed && (rounds == 0 || round < rounds); round++)
+    failed = work(fd, (int)getpid() + round);
+  if (!failed) {
+    puts("done");
+    return close(fd) != 0;
+  }
+  printf("ioctl %d", failed);
+  errno = 0;
+  printf(" mmap %d", mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED ? errno : 0);
+  printf(" open %d", open(path, read_write) < 0 ? errno : 0);
+  printf(" close %d\n", close(fd) != 0 ? errno : 0);
+  return 1;
+}
+
+/* Clients killed inside calls: the others go on, and what the killed had is free. */
+static void test_killed(void) {
+  enum { rounds = 12 };
+  uint64_t handle = 0, other = 0;
+  char text[64];
+  int fd = open(NODE, read_write);
+  int told[2], status = -1, round;
+  pid_t victim, bystander;
+  char byte;
+
+  CHECK(alloc(fd, 4096, &handle) == 0 && pipe(told) == 0);
+  bystander = fork();
+  if (bystander == 0) {
+    int own = open("/dev/neuron1", O_RDWR);
+
+    for (round = 0; round < 4 * rounds; round++)
+      if (work(own, round) != 0) _exit(1);
+    _exit(0);
+  }
+  for (round = 0; round < rounds; round++) {
+    victim = fork();
+    if (victim == 0) {
+      int own = open(NODE, O_RDWR);
+
+      if (alloc(own, 4096, &other) != 0) _exit(1);
+      if (write(told[1], "", 1) != 1) _exit(2);
+      while (work(own, round) == 0) continue;
+      _exit(3);
+    }
+    CHECK(read(told[0], &byte, 1) == 1);
+    usleep((useconds_t)(500 + 1700 * round)); /* somewhere in its calls */
+    CHECK(kill(victim, SIGKILL) == 0);
+    CHECK(waitpid(victim, &status, 0) == victim && WIFSIGNALED(status));
+    read_fact(present, text, sizeof text);
+    CHECK(atoi(text) == 4096);
+    CHECK(alloc(fd, 4096, &other) == 0 && other <= 16); /* two a victim: none is kept */
+    CHECK(ioctl(fd, NEURON_IOCTL_MEM_FREE, &(struct neuron_mem_free){other}) == 0);
+    CHECK(work(fd, round) == 0);
+  }
+  CHECK(waitpid(bystander, &status, 0) == bystander && status == 0);
+  close(told[0]);
+  close(told[1]);
+  close(fd);
+}
+
 static int run_part(const char* part, const char* self) {
   static const struct {
     const char* name;
@@ -561,7 +648,8 @@ static int run_part(const char* part, const char* self) {
                {"folders", test_folders}, {"sysfs", test_sysfs},
                {"memory", test_memory},   {"fork", test_fork},
                {"passing", test_passing}, {"crowd", test_crowd},
-               {"share", test_share},     {"threads", test_threads}};
+               {"share", test_share},     {"threads", test_threads},
+               {"killed", test_killed}};
   size_t i;
 
   if (!strcmp(part, "exec")) {
@@ -580,6 +668,7 @@ int main(int count, char** words) {
   int i;
 
   if (count == 3 && !strcmp(words[1], "inherited")) return test_inherited(words[2]);
+  if (count == 4 && !strcmp(words[1], "work")) return work_until_told(words[2], atoi(words[3]));
   for (i = 1; i < count; i++) {
     int before = failures;
 

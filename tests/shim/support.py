@@ -9,7 +9,7 @@ import unittest
 NEFFLD = os.environ["NEFFLD_EXE"]
 CLIENTS = os.environ["NEFFLD_SHIM_CLIENTS"].split(":")
 PARTS = ["open", "descriptor", "copies", "stat", "folders", "sysfs", "memory", "fork", "exec",
-         "passing", "crowd", "share", "threads"]
+         "passing", "crowd", "share", "threads", "killed"]
 
 
 class ShimTest(unittest.TestCase):

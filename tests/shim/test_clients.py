@@ -2,6 +2,7 @@
 """C programs see simulated devices, however they were compiled and started."""
 import os
 import subprocess
+import tempfile
 import unittest
 
 from support import CLIENTS, PARTS, ShimTest
@@ -37,6 +38,14 @@ class Clients(ShimTest):
             with self.subTest(part=part):
                 self.run_program(CLIENTS[0], part, **variables)
         self.wait_for_sessions_to_end()
+
+    def test_relative_names_below_the_tree_are_known_to_children(self):
+        script = ("cd /sys/class/neuron_device && cat neuron0/core_count && cd neuron1 && "
+                  "cat core_count ../neuron0/core_count && cd stats && cat hardware/sram_ecc_uncorrected")
+        for folder in ("/dev/shm", "/tmp"):
+            with self.subTest(folder=folder), tempfile.TemporaryDirectory(dir=folder) as sessions:
+                done = self.shim("sh", "-c", script, options=("--count", "2"), TMPDIR=sessions)
+                self.assertEqual(done.stdout, "8880")
 
     def test_processes_started_by_a_shell_share_the_devices(self):
         # The second would get handle 1 if the device were another one or had forgotten the first.

@@ -131,7 +131,11 @@ void Server::watch(int descriptor, Watched what, std::uint64_t number) {
 }
 
 Result<void> Server::run() {
-  while (!stopped_ && !(owner_gone_ && files_.empty() && connections_.empty())) wait_and_serve();
+  // Real nodes' files are not ours; whoever has used one may go on.
+  const auto unused = [this] {
+    return files_.empty() && connections_.empty() && (devices_ || clients_.empty());
+  };
+  while (!stopped_ && !(owner_gone_ && unused())) wait_and_serve();
   for (auto& [socket, file] : files_) file->end_all();
   return log_ ? log_->finish() : Result<void>();
 }
