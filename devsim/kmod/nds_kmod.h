@@ -22,15 +22,12 @@ struct nds_kmod_params {
 
 /* 0, or -EINVAL after one sentence in the log. */
 int nds_kmod_params_check(struct nds_kmod_params* out);
-/* Whether CAP_SYS_RAWIO counts; and which parts of the devices are to be silent from the start. */
+/* Whether CAP_SYS_RAWIO counts. */
 bool nds_kmod_raw_mappings(void);
-u32 nds_kmod_silent_parts(void);
 /* How long one doorbell may run a device, milliseconds, 0 = no limit. */
 u32 nds_kmod_execution_limit(void);
 
-/* nds_kmod_main.c: lets parts of all devices not answer, NDS_SILENT_... */
-void nds_kmod_silence(u32 parts);
-/* The same for how long their executions may take. */
+/* nds_kmod_main.c: how long executions of all devices may take from now on. */
 void nds_kmod_limit_executions(u32 milliseconds);
 
 /*

@@ -16,6 +16,7 @@
 #include <linux/module.h>
 #include <linux/namei.h>
 
+#include "nds_kernel.h"
 #include "nds_kmod.h"
 #include "nds_os.h"
 #include "neuron_abi/ioctl.h"
@@ -41,7 +42,7 @@ struct nds_device* nds_kmod_device_of(dev_t number) {
 /* The parameter may be written while the module is loaded or unloaded. */
 static DEFINE_MUTEX(models_lock);
 
-void nds_kmod_silence(u32 parts) {
+void nds_silence_all(u32 parts) {
   unsigned int index;
 
   mutex_lock(&models_lock);
@@ -114,7 +115,7 @@ static int create_models(void) {
     mutex_lock(&models_lock);
     error = nds_device_create(machine, &params.config, &device_of[index].device);
     if (!error) {
-      nds_device_silence(device_of[index].device, nds_kmod_silent_parts());
+      nds_device_silence(device_of[index].device, nds_silent_parts());
       nds_device_set_execution_limit(device_of[index].device, nds_kmod_execution_limit());
     }
     mutex_unlock(&models_lock);

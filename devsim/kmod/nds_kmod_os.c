@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
-/* nds_os.h for a kernel, but for the spaces: memory, user memory, signals and logging. */
+/* nds_os.h for a kernel, but for the spaces: memory, user memory and signals. */
 #include <linux/capability.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -91,16 +91,4 @@ void nds_os_give_way(void) {
 
 bool nds_os_may_map_raw(void) {
   return nds_kmod_raw_mappings() && capable(CAP_SYS_RAWIO);
-}
-
-/* Everything the model has to say is about a client's mistake, so it is for debugging only. */
-void nds_os_log(const char* format, ...) {
-  struct va_format line;
-  va_list arguments;
-
-  va_start(arguments, format);
-  line.fmt = format;
-  line.va = &arguments;
-  pr_debug("neuron_sim: %pV\n", &line);
-  va_end(arguments);
 }

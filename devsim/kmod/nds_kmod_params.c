@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 
+#include "nds_kernel.h"
 #include "nds_kmod.h"
 #include "nds_os.h"
 #include "neuron_abi/address_map.h"
@@ -12,57 +13,11 @@
 #define LONGEST_PREFIX 16
 #define LEAST_LIMIT (16ull << 20)
 
-/* Bytes, with an optional K, M or G. */
-static int set_bytes(const char* text, const struct kernel_param* param) {
-  char* end;
-  unsigned long long value;
-
-  if (!isdigit(*text)) return -EINVAL;
-  value = memparse(text, &end);
-  if (*end == '\n') end++;
-  if (*end) return -EINVAL;
-  *(u64*)param->arg = value;
-  return 0;
-}
-
-static int get_bytes(char* text, const struct kernel_param* param) {
-  return sprintf(text, "%llu\n", *(u64*)param->arg);
-}
-
-static const struct kernel_param_ops bytes_ops = {.set = set_bytes, .get = get_bytes};
-
 static int get_used(char* text, const struct kernel_param* param) {
   return sprintf(text, "%llu\n", (u64)nds_kmod_used());
 }
 
-static int set_used(const char* text, const struct kernel_param* param) {
-  return -EINVAL;
-}
-
-static const struct kernel_param_ops used_ops = {.set = set_used, .get = get_used};
-
-static const char* const parts[] = {"nothing", "dma", "mailbox", "reset"};
-static const u32 part_bits[] = {0, NDS_SILENT_DMA, NDS_SILENT_MAILBOX, NDS_SILENT_RESET};
-static uint silent; /* index into parts */
-
-static int set_silent(const char* text, const struct kernel_param* param) {
-  int index = sysfs_match_string(parts, text);
-
-  if (index < 0) return -EINVAL;
-  silent = (uint)index;
-  nds_kmod_silence(part_bits[silent]);
-  return 0;
-}
-
-static int get_silent(char* text, const struct kernel_param* param) {
-  return sprintf(text, "%s\n", parts[silent]);
-}
-
-static const struct kernel_param_ops silent_ops = {.set = set_silent, .get = get_silent};
-
-u32 nds_kmod_silent_parts(void) {
-  return part_bits[silent];
-}
+static const struct kernel_param_ops used_ops = {.set = nds_refuse_value, .get = get_used};
 
 static uint devices = 1;
 module_param(devices, uint, 0444);
@@ -73,14 +28,14 @@ module_param(arch, uint, 0444);
 MODULE_PARM_DESC(arch, "architecture: 2 = trn1 and inf2, 3 = trn2, 4 = trn3 (default 3)");
 
 static u64 hbm_bytes;
-module_param_cb(hbm_bytes, &bytes_ops, &hbm_bytes, 0444);
+module_param_cb(hbm_bytes, &nds_bytes_ops, &hbm_bytes, 0444);
 MODULE_PARM_DESC(
     hbm_bytes,
     "size of each HBM, K, M and G allowed: a multiple of 4K, more than 16M and at most "
     "the architecture's; 0 = the architecture's (default 0)");
 
 static u64 mem_limit;
-module_param_cb(mem_limit, &bytes_ops, &mem_limit, 0444);
+module_param_cb(mem_limit, &nds_bytes_ops, &mem_limit, 0444);
 MODULE_PARM_DESC(
     mem_limit,
     "memory that clients of all devices together may take, K, M and G allowed, at least "
@@ -108,13 +63,7 @@ MODULE_PARM_DESC(raw_mappings,
                  "let processes with CAP_SYS_RAWIO map any device address, as the real driver does "
                  "(default N)");
 
-module_param_cb(silent, &silent_ops, NULL, 0644);
-MODULE_PARM_DESC(silent,
-                 "part of the devices that does not answer: nothing, dma, mailbox or reset; may be "
-                 "changed at any time (default nothing)");
-
-/* One doorbell may keep a device busy this long, in milliseconds. Its caller can always be killed.
- */
+/* Of one doorbell, in milliseconds. Its caller can always be killed. */
 static uint execution_limit = 60000;
 
 static int set_execution_limit(const char* text, const struct kernel_param* param) {
@@ -170,16 +119,6 @@ bool nds_kmod_raw_mappings(void) {
   return raw_mappings;
 }
 
-static int bad(const char* sentence) {
-  pr_err("neuron_sim: %s\n", sentence);
-  return -EINVAL;
-}
-
-static int bad_number(const char* name, unsigned long long value, const char* allowed) {
-  pr_err("neuron_sim: parameter %s is %llu, but it must be %s\n", name, value, allowed);
-  return -EINVAL;
-}
-
 static bool prefix_is_valid(void) {
   const char* at = prefix;
 
@@ -200,7 +139,7 @@ static int check_generation(enum nds_generation* out) {
       *out = NDS_GENERATION_2_30;
       return 0;
     default:
-      return bad_number("driver_minor", driver_minor, "24, 27 or 30");
+      return nds_bad_number("driver_minor", driver_minor, "24, 27 or 30");
   }
 }
 
@@ -215,15 +154,17 @@ static int check_sizes(void) {
       [NEURON_ARCH_V4] = {NEURON_V4_HBM_SIZE, NEURON_V3_CORES},
   };
 
-  if (arch < NEURON_ARCH_V2 || arch > NEURON_ARCH_V4) return bad_number("arch", arch, "2, 3 or 4");
+  if (arch < NEURON_ARCH_V2 || arch > NEURON_ARCH_V4)
+    return nds_bad_number("arch", arch, "2, 3 or 4");
   if (hbm_bytes && (hbm_bytes % NEURON_PAGE_SIZE || hbm_bytes <= NEURON_HBM_CARVEOUT_SIZE ||
                     hbm_bytes > limits[arch].hbm_bytes))
-    return bad_number(
+    return nds_bad_number(
         "hbm_bytes", hbm_bytes,
         "0, or a multiple of 4096 above 16 MiB and up to the architecture's HBM size");
   if (cores > limits[arch].cores)
-    return bad_number("cores", cores, "at most the architecture's, 2 for arch 2, 8 for 3 and 4");
-  return inf2 && arch != NEURON_ARCH_V2 ? bad("parameter inf2 needs arch=2") : 0;
+    return nds_bad_number("cores", cores,
+                          "at most the architecture's, 2 for arch 2, 8 for 3 and 4");
+  return inf2 && arch != NEURON_ARCH_V2 ? nds_bad_parameters("parameter inf2 needs arch=2") : 0;
 }
 
 int nds_kmod_params_check(struct nds_kmod_params* out) {
@@ -233,13 +174,15 @@ int nds_kmod_params_check(struct nds_kmod_params* out) {
   error = check_sizes();
   if (!error) error = check_generation(&out->config.generation);
   if (error) return error;
-  if (!devices || devices > NEURON_MAX_DEVICES) return bad_number("devices", devices, "1 to 64");
-  if (revision > 0xFF) return bad_number("revision", revision, "0 to 255");
-  if (node_mode > 0777) return bad("parameter node_mode must be 0 to 0777");
+  if (!devices || devices > NEURON_MAX_DEVICES)
+    return nds_bad_number("devices", devices, "1 to 64");
+  if (revision > 0xFF) return nds_bad_number("revision", revision, "0 to 255");
+  if (node_mode > 0777) return nds_bad_parameters("parameter node_mode must be 0 to 0777");
   if (mem_limit && mem_limit < LEAST_LIMIT)
-    return bad_number("mem_limit", mem_limit, "0 or at least 16 MiB");
+    return nds_bad_number("mem_limit", mem_limit, "0 or at least 16 MiB");
   if (!prefix_is_valid())
-    return bad("parameter prefix must be 1 to 16 of a-z, 0-9 and _, beginning with a letter");
+    return nds_bad_parameters(
+        "parameter prefix must be 1 to 16 of a-z, 0-9 and _, beginning with a letter");
   out->config.architecture = arch;
   out->config.revision = revision;
   out->config.pci_domain = pci_domain;

@@ -13,6 +13,9 @@
 #error "the device model needs a 64-bit kernel"
 #endif
 
+/* Everything the model has to say is about a client's mistake, so it is for debugging only. */
+#define NDS_OS_PRINT pr_debug
+
 typedef struct mutex nds_mutex_t;
 
 /* Macros, so that lockdep sees one class for each place of initialisation. */

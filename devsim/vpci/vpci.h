@@ -30,8 +30,6 @@ struct vpci_params {
 
 /* 0, or -EINVAL after one sentence in the log. */
 int vpci_params_check(struct vpci_params* out);
-/* What the parameter `silent` says now: NDS_SILENT_... */
-u32 vpci_silent_parts(void);
 
 /* vpci_reserved.c: the reserved memory that holds the BARs. */
 /* 0 or a negative errno after a sentence. `window` then is the memory in the kernel's map. */
@@ -88,7 +86,6 @@ void vpci_config_init(struct vpci_card* card, const struct vpci_params* params);
 /* vpci_main.c */
 /* The card whose register BAR holds [at, at + bytes), or NULL. */
 struct vpci_card* vpci_card_at(u64 at, u64 bytes);
-void vpci_silence(u32 parts);
 int vpci_plug(unsigned int index);
 int vpci_unplug(unsigned int index);
 
@@ -99,10 +96,9 @@ int vpci_space_place(struct nds_space* space, u64 offset, u64 bytes, void* at);
 void vpci_space_is_host(struct nds_space* space);
 /* Learns where the machine's memory is: 0 or -ENOMEM. Before any space is used. */
 int vpci_space_find_host(void);
-void vpci_space_forget_host(void);
 
-/* vpci_trap.c: catches every access to the register BARs. 0 or a negative errno after a sentence.
- */
+/* vpci_trap.c */
+/* Catches every access to the register BARs from now on. 0 or a negative errno after a sentence. */
 int vpci_trap_install(void);
 void vpci_trap_remove(void);
 /* Accesses since the load. */

@@ -3,6 +3,7 @@
 #include <linux/io.h>
 #include <linux/slab.h>
 
+#include "nds_kernel.h"
 #include "vpci.h"
 
 /* A program may not keep the writer of its doorbell, who has interrupts off, for longer. */
@@ -51,7 +52,7 @@ int vpci_card_insert(struct vpci_card* card, struct nds_machine* machine,
   spin_lock_irqsave(&card->lock, flags);
   nds_card_start(model);
   nds_device_set_execution_limit(model, LONGEST_EXECUTION_MS);
-  nds_device_silence(model, vpci_silent_parts());
+  nds_device_silence(model, nds_silent_parts());
   card->model = model;
   spin_unlock_irqrestore(&card->lock, flags);
   return 0;

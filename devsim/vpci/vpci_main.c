@@ -2,24 +2,25 @@
 /*
  * neuron_vpci: simulated Neuron devices as PCI cards, for testing drivers.
  *
- *   driver under test          readl, writel, dma_map...; knows nothing of this module
+ *   driver under test         readl, writel, dma_map...; knows nothing of this module
  *     |            |
  *   probe          registers
  *     |            |
- *   vpci_bus.c   vpci_trap.c   host bridge, configuration | every access to the register BAR is
- * caught |            | vpci_card.c                a card: its lock, in its slot or pulled out
+ *   vpci_bus.c   vpci_trap.c  host bridge, configuration; every access to a register is caught
+ *     |            |
+ *   vpci_card.c               a card: its lock, in its slot or pulled out
  *     |
- *   device model               devsim/model: registers, firmware, DMA engines, event units
+ *   device model              devsim/model: registers, firmware, DMA engines, event units
  *     |
- *   vpci_space.c               HBM and core memories in the BARs, the machine's memory by bus
- * address vpci_reserved.c            reserved memory for the BARs (memmap= on the kernel's command
- * line)
+ *   vpci_space.c              HBM and core memories in the BARs; the machine's memory
+ *   vpci_reserved.c           memory for the BARs, reserved by memmap= on the command line
  *
  * Files, ioctls and memory management are the driver's; the model's own are not used.
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
 
+#include "nds_kernel.h"
 #include "vpci.h"
 
 static struct vpci_params params;
@@ -43,7 +44,7 @@ struct vpci_card* vpci_card_at(u64 at, u64 bytes) {
   return NULL;
 }
 
-void vpci_silence(u32 parts) {
+void nds_silence_all(u32 parts) {
   unsigned int index;
 
   mutex_lock(&slots_lock);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
-/* nds_os.h for a kernel without users: memory and logging. The spaces are in vpci_space.c. */
+/* nds_os.h for a kernel without users: memory. The spaces are in vpci_space.c. */
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
-#include <linux/printk.h>
 #include <linux/slab.h>
 
 #include "nds_os.h"
@@ -40,16 +39,4 @@ void nds_os_give_way(void) {}
 
 bool nds_os_may_map_raw(void) {
   return false;
-}
-
-/* What the device has to say is about the driver under test, so its author shall see it. */
-void nds_os_log(const char* format, ...) {
-  struct va_format line;
-  va_list arguments;
-
-  va_start(arguments, format);
-  line.fmt = format;
-  line.va = &arguments;
-  pr_notice_ratelimited("neuron_vpci: %pV\n", &line);
-  va_end(arguments);
 }

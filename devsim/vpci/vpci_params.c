@@ -1,53 +1,26 @@
 /* SPDX-License-Identifier: (GPL-2.0 OR MIT) */
 /* Module parameters. A wrong one stops the load with one sentence in the log. */
-#include <linux/ctype.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 
+#include "nds_kernel.h"
 #include "neuron_abi/address_map.h"
 #include "vpci.h"
 
 /* Where bus addresses of the host's memory may end: what the address map has room for. */
 #define HOST_BYTES (1ull << 46)
 
-/* Bytes, with an optional K, M, G or T; `rest` is what follows them. */
-static int parse_bytes(const char* text, u64* out, const char** rest) {
-  char* end;
-
-  if (!isdigit(*text)) return -EINVAL;
-  *out = memparse(text, &end);
-  *rest = end;
-  return 0;
-}
-
-static bool at_end(const char* text) {
-  return !*text || !strcmp(text, "\n");
-}
-
-static int set_bytes(const char* text, const struct kernel_param* param) {
-  const char* rest;
-  int error = parse_bytes(text, param->arg, &rest);
-
-  return error || at_end(rest) ? error : -EINVAL;
-}
-
-static int get_bytes(char* text, const struct kernel_param* param) {
-  return sprintf(text, "%llu\n", *(u64*)param->arg);
-}
-
-static const struct kernel_param_ops bytes_ops = {.set = set_bytes, .get = get_bytes};
-
 static u64 reserved_bytes, reserved_at;
 
 /* SIZE@START, as memmap= has it but for the sign. */
 static int set_memory(const char* text, const struct kernel_param* param) {
   const char* rest;
-  int error = parse_bytes(text, &reserved_bytes, &rest);
+  int error = nds_parse_bytes(text, &reserved_bytes, &rest);
 
   if (error || *rest != '@') return -EINVAL;
-  error = parse_bytes(rest + 1, &reserved_at, &rest);
-  return error || at_end(rest) ? error : -EINVAL;
+  error = nds_parse_bytes(rest + 1, &reserved_at, &rest);
+  return error || nds_value_ends(rest) ? error : -EINVAL;
 }
 
 static int get_memory(char* text, const struct kernel_param* param) {
@@ -55,29 +28,6 @@ static int get_memory(char* text, const struct kernel_param* param) {
 }
 
 static const struct kernel_param_ops memory_ops = {.set = set_memory, .get = get_memory};
-
-static const char* const parts[] = {"nothing", "dma", "mailbox", "reset"};
-static const u32 part_bits[] = {0, NDS_SILENT_DMA, NDS_SILENT_MAILBOX, NDS_SILENT_RESET};
-static uint silent; /* index into parts */
-
-static int set_silent(const char* text, const struct kernel_param* param) {
-  int index = sysfs_match_string(parts, text);
-
-  if (index < 0) return -EINVAL;
-  silent = (uint)index;
-  vpci_silence(part_bits[silent]);
-  return 0;
-}
-
-static int get_silent(char* text, const struct kernel_param* param) {
-  return sprintf(text, "%s\n", parts[silent]);
-}
-
-static const struct kernel_param_ops silent_ops = {.set = set_silent, .get = get_silent};
-
-u32 vpci_silent_parts(void) {
-  return part_bits[silent];
-}
 
 /* The two commands take the number of a card. */
 static int set_unplug(const char* text, const struct kernel_param* param) {
@@ -101,11 +51,7 @@ static int get_accesses(char* text, const struct kernel_param* param) {
   return sprintf(text, "%lu\n", vpci_trap_count());
 }
 
-static int set_accesses(const char* text, const struct kernel_param* param) {
-  return -EINVAL;
-}
-
-static const struct kernel_param_ops accesses_ops = {.set = set_accesses, .get = get_accesses};
+static const struct kernel_param_ops accesses_ops = {.set = nds_refuse_value, .get = get_accesses};
 
 module_param_cb(memory, &memory_ops, NULL, 0444);
 MODULE_PARM_DESC(memory,
@@ -125,13 +71,13 @@ module_param(revision, uint, 0444);
 MODULE_PARM_DESC(revision, "PCI revision: 0 = hardware, 240 = emulator, 255 = QEMU (default 0)");
 
 static u64 register_bar;
-module_param_cb(register_bar, &bytes_ops, &register_bar, 0444);
+module_param_cb(register_bar, &nds_bytes_ops, &register_bar, 0444);
 MODULE_PARM_DESC(register_bar,
                  "size of the register BAR, a power of two not below the architecture's, K, M and "
                  "G allowed (default 0 = the architecture's: 1G, on trn2 4G)");
 
 static u64 memory_bar;
-module_param_cb(memory_bar, &bytes_ops, &memory_bar, 0444);
+module_param_cb(memory_bar, &nds_bytes_ops, &memory_bar, 0444);
 MODULE_PARM_DESC(memory_bar,
                  "size of the memory BAR, a power of two from 1M, K, M, G and T allowed (default 0 "
                  "= the architecture's: 32G, on trn2 256G)");
@@ -148,11 +94,6 @@ static int domain = 1;
 module_param(domain, int, 0444);
 MODULE_PARM_DESC(domain, "PCI domain of the cards, 0 to 65535; must not exist yet (default 1)");
 
-module_param_cb(silent, &silent_ops, NULL, 0644);
-MODULE_PARM_DESC(silent,
-                 "part of the cards that does not answer: nothing, dma, mailbox or reset; may be "
-                 "changed at any time (default nothing)");
-
 module_param_cb(unplug, &unplug_ops, NULL, 0200);
 MODULE_PARM_DESC(unplug, "write only: number of a card that is pulled out without a warning");
 
@@ -161,16 +102,6 @@ MODULE_PARM_DESC(plug, "write only: number of a card that is put back into its s
 
 module_param_cb(accesses, &accesses_ops, NULL, 0444);
 MODULE_PARM_DESC(accesses, "read only: accesses to registers that were caught since the load");
-
-static int bad(const char* sentence) {
-  pr_err("neuron_vpci: %s\n", sentence);
-  return -EINVAL;
-}
-
-static int bad_number(const char* name, u64 value, const char* allowed) {
-  pr_err("neuron_vpci: parameter %s is %llu, but it must be %s\n", name, value, allowed);
-  return -EINVAL;
-}
 
 static bool is_v2(void) {
   return device_id != VPCI_TRN2;
@@ -182,12 +113,13 @@ static int check_bars(struct vpci_params* out) {
 
   out->register_bytes = register_bar ? register_bar : least;
   if (!is_power_of_2(out->register_bytes) || out->register_bytes < least)
-    return bad_number("register_bar", register_bar,
-                      "a power of two, at least 1 GiB, on trn2 4 GiB");
-  if (no_memory_bar) return memory_bar ? bad("no_memory_bar and memory_bar exclude each other") : 0;
+    return nds_bad_number("register_bar", register_bar,
+                          "a power of two, at least 1 GiB, on trn2 4 GiB");
+  if (no_memory_bar)
+    return memory_bar ? nds_bad_parameters("no_memory_bar and memory_bar exclude each other") : 0;
   out->memory_bytes = memory_bar ? memory_bar : usual;
   if (!is_power_of_2(out->memory_bytes) || out->memory_bytes < 1u << 20)
-    return bad_number("memory_bar", memory_bar, "a power of two, at least 1 MiB");
+    return nds_bad_number("memory_bar", memory_bar, "a power of two, at least 1 MiB");
   return 0;
 }
 
@@ -197,31 +129,33 @@ static int check_hbms(struct vpci_params* out) {
 
   if (is_v2() || out->config.revision != NDS_REVISION_QEMU) return 0;
   if (bytes <= NEURON_HBM_CARVEOUT_SIZE)
-    return bad("revision 255 of trn2 needs a memory BAR of at least 128 MiB");
+    return nds_bad_parameters("revision 255 of trn2 needs a memory BAR of at least 128 MiB");
   out->config.hbm_bytes = min_t(u64, bytes, NEURON_V3_HBM_SIZE);
   return 0;
 }
 
 static int check_memory(struct vpci_params* out) {
   if (!reserved_bytes)
-    return bad("parameter memory=SIZE@START must name the memory that memmap=SIZE$START reserves");
+    return nds_bad_parameters(
+        "parameter memory=SIZE@START must name the memory that memmap=SIZE$START reserves");
   if (!PAGE_ALIGNED(reserved_bytes | reserved_at))
-    return bad("parameter memory must begin and end at multiples of 4096");
+    return nds_bad_parameters("parameter memory must begin and end at multiples of 4096");
   if (reserved_at + reserved_bytes > HOST_BYTES || reserved_at + reserved_bytes < reserved_at)
-    return bad("parameter memory must end below 64 TiB");
+    return nds_bad_parameters("parameter memory must end below 64 TiB");
   out->reserved_at = reserved_at;
   out->reserved_bytes = reserved_bytes;
   return 0;
 }
 
 static int check_identity(struct vpci_params* out) {
-  if (!devices || devices > VPCI_MAX_CARDS) return bad_number("devices", devices, "1 to 32");
+  if (!devices || devices > VPCI_MAX_CARDS) return nds_bad_number("devices", devices, "1 to 32");
   if (device_id != VPCI_TRN1 && device_id != VPCI_INF2 && device_id != VPCI_TRN2)
-    return bad_number("device_id", device_id, "0x7164, 0x7264 or 0x7364");
-  if (revision > 0xFF) return bad_number("revision", revision, "0 to 255");
+    return nds_bad_number("device_id", device_id, "0x7164, 0x7264 or 0x7364");
+  if (revision > 0xFF) return nds_bad_number("revision", revision, "0 to 255");
   if (cores > (is_v2() ? NEURON_V2_CORES : NEURON_V3_CORES))
-    return bad_number("cores", cores, "at most the architecture's, 2, on trn2 8");
-  if (domain < 0 || domain > 0xFFFF) return bad("parameter domain must be 0 to 65535");
+    return nds_bad_number("cores", cores, "at most the architecture's, 2, on trn2 8");
+  if (domain < 0 || domain > 0xFFFF)
+    return nds_bad_parameters("parameter domain must be 0 to 65535");
   out->config.architecture = is_v2() ? NEURON_ARCH_V2 : NEURON_ARCH_V3;
   out->config.revision = revision;
   out->config.cores = cores;
