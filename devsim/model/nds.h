@@ -43,7 +43,7 @@ struct nds_config {
   uint32_t device_index; /* place in the machine, 0..63 */
   uint64_t hbm_bytes;    /* size of each HBM, 0 = the architecture's */
   uint32_t cores;        /* 0 = the architecture's; fewer only on emulators */
-  uint64_t host_bytes; /* bus addresses of host memory end here; 0 = the model's own memory */
+  uint64_t host_bytes;   /* bus addresses of host memory end here; 0 = the model's own memory */
   uint32_t pci_domain;
   uint32_t pci_device_id; /* 0 = the architecture's training device; NDS_PCI_INF2 is known too */
   enum nds_generation generation;

@@ -6,20 +6,32 @@
  */
 #include "nds_internal.h"
 
-static bool is_v2(const struct nds_device* device) {
-  return device->profile->architecture == NEURON_ARCH_V2;
-}
-
 uint64_t nds_bar_misc_ram(const struct nds_device* device) {
-  return is_v2(device) ? NEURON_V2_BAR0_MISC_RAM : NEURON_V3_BAR0_MISC_RAM;
+  return nds_is_v2(device) ? NEURON_V2_BAR0_MISC_RAM : NEURON_V3_BAR0_MISC_RAM;
 }
 
-uint32_t nds_bar_engine(const struct nds_device* device, uint64_t offset, uint32_t* reg) {
+uint64_t nds_bar_core(const struct nds_device* device, uint32_t core) {
+  return (nds_is_v2(device) ? NEURON_V2_BAR0_TPB : NEURON_V3_BAR0_TPB) +
+         core * NEURON_BAR0_TPB_STRIDE;
+}
+
+uint64_t nds_bar_topsp(const struct nds_device* device, uint32_t topsp) {
+  return nds_is_v2(device) ? neuron_v2_bar0_topsp(topsp) : neuron_v3_bar0_topsp(topsp);
+}
+
+uint64_t nds_bar_core_notific(const struct nds_device* device, uint32_t core) {
+  return nds_is_v2(device) ? neuron_v2_bar0_core_notific(core) : neuron_v3_bar0_core_notific(core);
+}
+
+uint64_t nds_bar_dma_engine(const struct nds_device* device, uint32_t engine) {
+  return nds_is_v2(device) ? neuron_v2_bar0_dma_engine(engine) : neuron_v3_bar0_dma_engine(engine);
+}
+
+uint32_t nds_bar_engine_at(const struct nds_device* device, uint64_t offset, uint32_t* reg) {
   uint32_t engine;
 
   for (engine = 0; engine < device->profile->dma_engines; engine++) {
-    uint64_t base =
-        is_v2(device) ? neuron_v2_bar0_dma_engine(engine) : neuron_v3_bar0_dma_engine(engine);
+    uint64_t base = nds_bar_dma_engine(device, engine);
 
     if (offset < base || offset - base >= NEURON_DMA_ENGINE_SIZE) continue;
     *reg = (uint32_t)(offset - base);
@@ -30,12 +42,11 @@ uint32_t nds_bar_engine(const struct nds_device* device, uint64_t offset, uint32
 
 /* The device address behind a BAR offset of a core's or TOPSP's window, or all ones. */
 static uint64_t memory_behind(const struct nds_device* device, uint64_t offset) {
-  uint64_t cores = is_v2(device) ? NEURON_V2_BAR0_TPB : NEURON_V3_BAR0_TPB;
-  uint64_t upper = is_v2(device) ? NEURON_V2_TPB_UPPER : NEURON_V3_TPB_UPPER;
+  uint64_t upper = nds_is_v2(device) ? NEURON_V2_TPB_UPPER : NEURON_V3_TPB_UPPER;
   uint32_t index;
 
   for (index = 0; index < device->profile->cores; index++) {
-    uint64_t base = cores + index * NEURON_BAR0_TPB_STRIDE;
+    uint64_t base = nds_bar_core(device, index);
 
     if (offset < base || offset - base >= NEURON_BAR0_TPB_STRIDE) continue;
     offset -= base;
@@ -43,7 +54,7 @@ static uint64_t memory_behind(const struct nds_device* device, uint64_t offset) 
     return nds_tpb_base(device, index) + offset;
   }
   for (index = 0; index < device->profile->topsps; index++) {
-    uint64_t base = is_v2(device) ? neuron_v2_bar0_topsp(index) : neuron_v3_bar0_topsp(index);
+    uint64_t base = nds_bar_topsp(device, index);
 
     if (offset >= base && offset - base < NEURON_TOPSP_SIZE)
       return nds_topsp_window(device, index)->base + (offset - base);
@@ -53,7 +64,7 @@ static uint64_t memory_behind(const struct nds_device* device, uint64_t offset) 
 
 int nds_bar_read_register(struct nds_device* device, uint64_t offset, uint32_t* value) {
   uint32_t reg = 0;
-  uint32_t engine = nds_bar_engine(device, offset, &reg);
+  uint32_t engine = nds_bar_engine_at(device, offset, &reg);
   uint64_t pa = memory_behind(device, offset);
 
   if (engine < device->profile->dma_engines) {
@@ -66,7 +77,7 @@ int nds_bar_read_register(struct nds_device* device, uint64_t offset, uint32_t* 
 
 int nds_bar_write_register(struct nds_device* device, uint64_t offset, uint32_t value) {
   uint32_t reg = 0;
-  uint32_t engine = nds_bar_engine(device, offset, &reg);
+  uint32_t engine = nds_bar_engine_at(device, offset, &reg);
   uint64_t pa = memory_behind(device, offset);
 
   if (engine < device->profile->dma_engines) {

@@ -14,7 +14,7 @@ static bool is_protected(const struct nds_device* device, uint64_t offset) {
 
   if (inside == NDS_MISC_RAM_TRIGGER) return true;
   if (inside >= NDS_MISC_RAM_MAILBOX && inside < NDS_MISC_RAM_MAILBOX_END) return true;
-  return nds_bar_engine(device, offset, &reg) < device->profile->dma_engines &&
+  return nds_bar_engine_at(device, offset, &reg) < device->profile->dma_engines &&
          nds_dma_register_is_protected(reg);
 }
 

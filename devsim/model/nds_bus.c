@@ -3,20 +3,16 @@
 
 #include "nds_internal.h"
 
-static bool is_v2(const struct nds_device* device) {
-  return device->profile->architecture == NEURON_ARCH_V2;
-}
-
 uint64_t nds_tpb_base(const struct nds_device* device, uint32_t core) {
-  return is_v2(device) ? neuron_v2_tpb_base(core) : neuron_v3_tpb_base(core);
+  return nds_is_v2(device) ? neuron_v2_tpb_base(core) : neuron_v3_tpb_base(core);
 }
 
 uint64_t nds_tpb_events(const struct nds_device* device) {
-  return is_v2(device) ? NEURON_V2_TPB_EVENTS : NEURON_V3_TPB_EVENTS;
+  return nds_is_v2(device) ? NEURON_V2_TPB_EVENTS : NEURON_V3_TPB_EVENTS;
 }
 
 const struct nds_window* nds_topsp_window(const struct nds_device* device, uint32_t topsp) {
-  uint32_t per_die = is_v2(device) ? NEURON_V2_TOPSPS : NEURON_V3_TOPSPS / 2;
+  uint32_t per_die = nds_is_v2(device) ? NEURON_V2_TOPSPS : NEURON_V3_TOPSPS / 2;
 
   return &device->windows[device->first_topsp_window + topsp / per_die * device->topsps_per_die +
                           topsp % per_die];
@@ -34,9 +30,9 @@ static int add_window(struct nds_device* device, uint64_t base, uint64_t bytes) 
 }
 
 static int add_topsps(struct nds_device* device) {
-  uint32_t dies = is_v2(device) ? 1 : 2;
+  uint32_t dies = nds_is_v2(device) ? 1 : 2;
   /* The driver lets PROGRAM_ENGINE reach ten a die on V3, although eight exist (06 7.3). */
-  uint32_t per_die = is_v2(device) ? NEURON_V2_TOPSPS : NEURON_V3_TOPSP_WINDOWS / 2;
+  uint32_t per_die = nds_is_v2(device) ? NEURON_V2_TOPSPS : NEURON_V3_TOPSP_WINDOWS / 2;
   uint32_t die, index;
   int error = 0;
 
@@ -44,7 +40,7 @@ static int add_topsps(struct nds_device* device) {
   device->topsps_per_die = per_die;
   for (die = 0; die < dies; die++) {
     for (index = 0; !error && index < per_die; index++) {
-      uint64_t base = is_v2(device)
+      uint64_t base = nds_is_v2(device)
                           ? neuron_v2_topsp_base(index)
                           : neuron_v3_topsp_base(die * 8) + index * NEURON_V3_TOPSP_STRIDE;
 
@@ -56,14 +52,14 @@ static int add_topsps(struct nds_device* device) {
 
 /* Windows 0 .. cores-1 are the cores; the TOPSPs and the rest follow. */
 int nds_bus_create(struct nds_device* device) {
-  uint64_t tpb_bytes = is_v2(device) ? NEURON_V2_TPB_SIZE : NEURON_V3_TPB_SIZE;
+  uint64_t tpb_bytes = nds_is_v2(device) ? NEURON_V2_TPB_SIZE : NEURON_V3_TPB_SIZE;
   uint32_t index;
   int error = 0;
 
   for (index = 0; !error && index < device->profile->cores; index++)
     error = add_window(device, nds_tpb_base(device, index), tpb_bytes);
   if (!error) error = add_topsps(device);
-  for (index = 0; !error && !is_v2(device) && index < NEURON_V3_HBMS; index++)
+  for (index = 0; !error && !nds_is_v2(device) && index < NEURON_V3_HBMS; index++)
     error = add_window(device, neuron_v3_preproc_base(index), NEURON_V3_PREPROC_SIZE);
   if (error) return error;
   device->bar0_space = nds_os_space_create(device->profile->bar0_bytes, 0);
@@ -142,13 +138,13 @@ struct engine_group {
 static bool find_engine(struct nds_device* device, uint64_t pa, struct nds_target* target) {
   static const struct engine_group v2[4] = {{0, 16}, {16, 16}, {32, 1}, {33, 1}};
   static const struct engine_group v3[4] = {{0, 32}, {32, 32}, {64, 32}, {96, 32}};
-  uint64_t stride = is_v2(device) ? NEURON_V2_DMA_STRIDE : NEURON_V3_DMA_STRIDE;
+  uint64_t stride = nds_is_v2(device) ? NEURON_V2_DMA_STRIDE : NEURON_V3_DMA_STRIDE;
   uint32_t index;
 
   for (index = 0; index < 4; index++) {
-    const struct engine_group* group = is_v2(device) ? &v2[index] : &v3[index];
-    uint64_t inside = pa - (is_v2(device) ? neuron_v2_dma_engine(group->first)
-                                          : neuron_v3_dma_engine(group->first));
+    const struct engine_group* group = nds_is_v2(device) ? &v2[index] : &v3[index];
+    uint64_t inside = pa - (nds_is_v2(device) ? neuron_v2_dma_engine(group->first)
+                                              : neuron_v3_dma_engine(group->first));
 
     if (inside >= group->count * stride || inside % stride >= NEURON_DMA_ENGINE_SIZE) continue;
     target->kind = NDS_TARGET_DMA;
@@ -162,8 +158,8 @@ static bool find_engine(struct nds_device* device, uint64_t pa, struct nds_targe
 
 /* The constant words a semaphore poke may read (04 section 5). */
 static bool find_constant(const struct nds_device* device, uint64_t pa, struct nds_target* target) {
-  uint64_t clear = is_v2(device) ? NEURON_V2_EVENT_ACCEL_CLEAR : NEURON_V3_EVENT_ACCEL_CLEAR;
-  uint64_t set = is_v2(device) ? NEURON_V2_EVENT_ACCEL_SET : NEURON_V3_EVENT_ACCEL_SET;
+  uint64_t clear = nds_is_v2(device) ? NEURON_V2_EVENT_ACCEL_CLEAR : NEURON_V3_EVENT_ACCEL_CLEAR;
+  uint64_t set = nds_is_v2(device) ? NEURON_V2_EVENT_ACCEL_SET : NEURON_V3_EVENT_ACCEL_SET;
 
   if (device->profile->architecture == NEURON_ARCH_V4) set = NEURON_V4_EVENT_ACCEL_SET;
   if (pa != clear && pa != set) return false;
@@ -277,13 +273,13 @@ bool nds_bus_is_programmable(struct nds_device* device, uint64_t pa, uint64_t by
     uint64_t size = window->bytes;
 
     /* On V2 one window covers both cores. */
-    if (is_v2(device) && index < device->profile->cores) {
+    if (nds_is_v2(device) && index < device->profile->cores) {
       base = NEURON_V2_TPB_BASE;
       size = NEURON_V2_CORES * NEURON_V2_TPB_SIZE;
     }
     if (pa >= base && pa - base < size && bytes <= size - (pa - base)) return true;
   }
-  if (find_host(device, pa, &target) || (!is_v2(device) && find_hbm(device, pa, &target)))
+  if (find_host(device, pa, &target) || (!nds_is_v2(device) && find_hbm(device, pa, &target)))
     return bytes <= target.bytes;
   return false;
 }

@@ -52,8 +52,7 @@ int nds_bus_copy(struct nds_device* device, uint64_t to, uint64_t from, uint64_t
 int nds_bus_read(struct nds_device* device, uint64_t pa, void* to, size_t bytes);
 int nds_bus_write(struct nds_device* device, uint64_t pa, const void* from, size_t bytes);
 
-/* True if `pa` lies in a window of a TOPSP or a pre-processing unit, which the model does not run.
- */
+/* True if `pa` lies in a TOPSP or a pre-processing unit, which the model does not run. */
 bool nds_bus_is_foreign(struct nds_device* device, uint64_t pa);
 
 /* True if [pa, pa + bytes) is one that PROGRAM_ENGINE accepts (spec 06 section 7.3). */

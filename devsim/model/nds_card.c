@@ -7,10 +7,6 @@
 /* A core shows in two pieces: SBUF and the upper block (06 7.2). */
 #define CORE_VIEWS 2u
 
-static bool is_v2(const struct nds_device* device) {
-  return device->profile->architecture == NEURON_ARCH_V2;
-}
-
 void nds_card_start(struct nds_device* device) {
   nds_dma_lock(device);
   nds_firmware_start(device);
@@ -28,7 +24,7 @@ uint32_t nds_card_read(struct nds_device* device, uint64_t offset) {
 
 /* Semaphore 0 of a core is its doorbell (04 9). */
 static bool is_doorbell(const struct nds_device* device, uint64_t offset, uint32_t* core) {
-  uint64_t cores = is_v2(device) ? NEURON_V2_BAR0_TPB : NEURON_V3_BAR0_TPB;
+  uint64_t cores = nds_bar_core(device, 0);
   uint64_t place = NEURON_BAR0_TPB_EVENTS + NEURON_EVENT_UNIT_SEM_INCREMENT;
 
   if (offset < cores) return false;
@@ -60,22 +56,21 @@ static void core_view(const struct nds_device* device, uint32_t index, struct nd
 
   out->space = device->windows[core].space;
   out->bytes = NEURON_BAR0_TPB_UPPER;
-  out->bar_offset =
-      (is_v2(device) ? NEURON_V2_BAR0_TPB : NEURON_V3_BAR0_TPB) + core * NEURON_BAR0_TPB_STRIDE;
+  out->bar_offset = nds_bar_core(device, core);
   if (!upper) return;
-  out->space_offset = is_v2(device) ? NEURON_V2_TPB_UPPER : NEURON_V3_TPB_UPPER;
+  out->space_offset = nds_is_v2(device) ? NEURON_V2_TPB_UPPER : NEURON_V3_TPB_UPPER;
   out->bar_offset += NEURON_BAR0_TPB_UPPER;
 }
 
 static void topsp_view(const struct nds_device* device, uint32_t topsp, struct nds_card_view* out) {
   out->space = nds_topsp_window(device, topsp)->space;
   out->bytes = NEURON_TOPSP_SIZE;
-  out->bar_offset = is_v2(device) ? neuron_v2_bar0_topsp(topsp) : neuron_v3_bar0_topsp(topsp);
+  out->bar_offset = nds_bar_topsp(device, topsp);
 }
 
 /* HBMs of an emulated V3 device follow each other without gaps (06 9). */
 static uint64_t hbm_bar_offset(const struct nds_device* device, uint32_t index) {
-  if (is_v2(device)) return neuron_v2_hbm_bar4(index);
+  if (nds_is_v2(device)) return neuron_v2_hbm_bar4(index);
   if (device->config.revision == NDS_REVISION_QEMU) return index * device->config.hbm_bytes;
   return neuron_v3_hbm_bar4(index);
 }

@@ -10,26 +10,6 @@
 #define FP32_QUIET 0x00400000u
 #define FP32_ABS 0x7FFFFFFFu
 
-/* Bytes of an element, 0 for a type that cannot be cast. */
-static uint32_t element_bytes(uint32_t dtype) {
-  switch (dtype) {
-    case NEURON_DTYPE_I8:
-    case NEURON_DTYPE_U8:
-      return 1;
-    case NEURON_DTYPE_I16:
-    case NEURON_DTYPE_U16:
-    case NEURON_DTYPE_BF16:
-    case NEURON_DTYPE_FP16:
-      return 2;
-    case NEURON_DTYPE_I32:
-    case NEURON_DTYPE_U32:
-    case NEURON_DTYPE_FP32:
-      return 4;
-    default:
-      return 0;
-  }
-}
-
 /* value / 2^shift, rounded to nearest even. shift is 1..63. */
 static uint64_t round_shift(uint64_t value, uint32_t shift) {
   uint64_t half = 1ull << (shift - 1);
@@ -124,8 +104,8 @@ static bool is_float(uint32_t dtype) {
 /* Both buffers are in memory. */
 static void convert_all(const uint8_t* from, uint32_t from_type, uint8_t* to, uint32_t to_type,
                         uint32_t count) {
-  uint32_t from_bytes = element_bytes(from_type);
-  uint32_t to_bytes = element_bytes(to_type);
+  uint32_t from_bytes = neuron_dtype_bytes(from_type);
+  uint32_t to_bytes = neuron_dtype_bytes(to_type);
   uint32_t index;
 
   for (index = 0; index < count; index++) {
@@ -138,8 +118,8 @@ static void convert_all(const uint8_t* from, uint32_t from_type, uint8_t* to, ui
 }
 
 bool nds_cast_fits(const struct nds_cast_side* from, const struct nds_cast_side* to) {
-  uint32_t from_size = element_bytes(from->dtype);
-  uint32_t to_size = element_bytes(to->dtype);
+  uint32_t from_size = neuron_dtype_bytes(from->dtype);
+  uint32_t to_size = neuron_dtype_bytes(to->dtype);
 
   if (!from_size || !to_size || (from->dtype != to->dtype && !is_float(to->dtype))) return false;
   return from->bytes % from_size == 0 && to->bytes % to_size == 0 &&
@@ -155,6 +135,6 @@ int nds_cast(struct nds_device* device, const struct nds_cast_side* from,
   if (!nds_cast_fits(from, to)) return -EFAULT;
   error = nds_bus_read(device, from->pa, source, from->bytes);
   if (error) return error;
-  convert_all(source, from->dtype, sink, to->dtype, from->bytes / element_bytes(from->dtype));
+  convert_all(source, from->dtype, sink, to->dtype, from->bytes / neuron_dtype_bytes(from->dtype));
   return nds_bus_write(device, to->pa, sink, to->bytes);
 }

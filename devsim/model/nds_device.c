@@ -55,8 +55,7 @@ static int create_memory(struct nds_device* device) {
   uint32_t index;
   int error;
 
-  device->host_space =
-      nds_os_space_create(device->config.host_bytes, device->profile->host_base);
+  device->host_space = nds_os_space_create(device->config.host_bytes, device->profile->host_base);
   if (!device->host_space) return -ENOMEM;
   error = nds_pool_init(&device->host_pool, HOST_FIRST, NDS_HOST_END - HOST_FIRST);
   for (index = 0; !error && index < device->profile->hbm_count; index++)

@@ -41,8 +41,7 @@ void nds_dma_give_way(struct nds_device* device) {
 static struct nds_queue* copy_queue(struct nds_device* device, uint32_t core) {
   uint32_t first = device->profile->first_copy_engine;
 
-  if (device->profile->architecture == NEURON_ARCH_V2)
-    return nds_dma_queue(device, first + (core != 0), 0);
+  if (nds_is_v2(device)) return nds_dma_queue(device, first + (core != 0), 0);
   return nds_dma_queue(device, first + core / 2, core % 2);
 }
 
@@ -124,17 +123,21 @@ struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint
   return &device->dma.engines[engine].queue[queue];
 }
 
+struct nds_queue* nds_dma_queue_at(struct nds_device* device, uint32_t index) {
+  return nds_dma_queue(device, index / NEURON_MAX_DMA_QUEUES, index % NEURON_MAX_DMA_QUEUES);
+}
+
 /* Instruction-fetch rings survive their process (06 4.7). */
 static bool is_fetch_queue(const struct nds_device* device, uint32_t engine, uint32_t queue) {
   uint32_t k = engine % NEURON_DMA_ENGINES_PER_CORE;
 
   if (queue != 14 || engine >= device->profile->first_copy_engine) return false;
-  if (device->profile->architecture == NEURON_ARCH_V2) return k < 11;
+  if (nds_is_v2(device)) return k < 11;
   return k < 5 || k == 7 || k == 8;
 }
 
 bool nds_dma_is_driver_queue(const struct nds_device* device, uint32_t engine, uint32_t queue) {
-  uint32_t queues = device->profile->architecture == NEURON_ARCH_V2 ? 1 : 2;
+  uint32_t queues = nds_is_v2(device) ? 1 : 2;
 
   return engine >= device->profile->first_copy_engine && queue < queues;
 }

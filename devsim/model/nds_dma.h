@@ -33,8 +33,7 @@ struct nds_queue {
   struct nds_ring tx;
   struct nds_ring rx;
   int32_t owner; /* process that initialised it, 0 = none */
-  /* Of the next 64 pairs those that have run out of turn, valid while the rings have `done_since`
-   * restarts together. */
+  /* Which of the next 64 pairs have run out of turn, while the rings have `done_since` restarts. */
   uint64_t done;
   uint32_t done_since;
 };
@@ -80,6 +79,8 @@ bool nds_dma_is_driver_queue(const struct nds_device* device, uint32_t engine, u
 bool nds_ring_chunk_lives(struct nds_device* device, const struct nds_ring* ring);
 /* The queue, or NULL if the engine or queue does not exist. Needs the DMA lock. */
 struct nds_queue* nds_dma_queue(struct nds_device* device, uint32_t engine, uint32_t queue);
+/* The same by its number, engine * 16 + queue, which the functions below take. */
+struct nds_queue* nds_dma_queue_at(struct nds_device* device, uint32_t index);
 /* Engines of a core and its copy queue: no rings, engines idle. Needs the DMA lock. */
 void nds_dma_clear_core(struct nds_device* device, uint32_t core);
 /* The same, and the driver has its copy queue up again. Needs the DMA lock. */
@@ -120,6 +121,7 @@ void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t
 uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset);
 /* True for ring bases and doorbells, which the host may not write (spec 06 section 4.2). */
 bool nds_dma_register_is_protected(uint32_t offset);
+
 /* One side of a cast. */
 struct nds_cast_side {
   uint64_t pa;

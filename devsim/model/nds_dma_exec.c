@@ -120,11 +120,9 @@ static int step(struct nds_device* device, struct nds_queue* queue, uint32_t* mo
 
 /* step, told to whoever observes. */
 static int observed_step(struct nds_device* device, uint32_t index, struct run* run) {
-  struct nds_queue* queue =
-      &device->dma.engines[index / NEURON_MAX_DMA_QUEUES].queue[index % NEURON_MAX_DMA_QUEUES];
   uint64_t begin = nds_exec_begin_observing(device);
   uint32_t bytes;
-  int error = step(device, queue, &bytes);
+  int error = step(device, nds_dma_queue_at(device, index), &bytes);
 
   if (error) return error;
   spend(run, 1 + bytes / NEURON_PAGE_SIZE);
@@ -191,10 +189,6 @@ bool nds_dma_next_waiting(const struct nds_device* device, uint32_t from, uint32
   return true;
 }
 
-static struct nds_queue* queue_at(struct nds_device* device, uint32_t index) {
-  return nds_dma_queue(device, index / NEURON_MAX_DMA_QUEUES, index % NEURON_MAX_DMA_QUEUES);
-}
-
 /* Looks through the queues in order of their number, again while one was rung meanwhile. */
 static void run_all(struct nds_device* device, struct run* run) {
   uint32_t index;
@@ -207,7 +201,7 @@ static void run_all(struct nds_device* device, struct run* run) {
          index++) {
       run_queue(device, index, run);
       /* A queue of an aborted engine may go on when the engine does. */
-      if (!can_run(queue_at(device, index))) forget_waiting(device, index);
+      if (!can_run(nds_dma_queue_at(device, index))) forget_waiting(device, index);
     }
   }
   device->dma.rung = run->killed && run->in_execution;
@@ -248,7 +242,7 @@ static uint32_t pairs_ahead(const struct nds_queue* queue) {
 
 /* Runs any pair of those that wait; retires those at the heads that have run. */
 static int step_in_any_order(struct nds_device* device, uint32_t index, uint32_t pick) {
-  struct nds_queue* queue = queue_at(device, index);
+  struct nds_queue* queue = nds_dma_queue_at(device, index);
   uint32_t restarts = queue->tx.restarts + queue->rx.restarts;
   uint32_t ahead;
   bool done;
@@ -277,7 +271,7 @@ static int step_in_any_order(struct nds_device* device, uint32_t index, uint32_t
 
 bool nds_dma_step(struct nds_device* device, uint32_t index, bool any_order, uint32_t pick) {
   struct run run = {.budget = BUDGET, .in_execution = true};
-  const struct nds_queue* queue = queue_at(device, index);
+  const struct nds_queue* queue = nds_dma_queue_at(device, index);
   int error;
 
   if (!can_run(queue)) {
@@ -304,7 +298,7 @@ static int is_fresh(struct nds_device* device, const struct nds_ring* ring, bool
 static int walk(struct nds_device* device, uint32_t index,
                 bool (*enough)(struct nds_device* device, uint32_t core)) {
   struct run run = {.budget = BUDGET, .in_execution = true};
-  struct nds_queue* queue = queue_at(device, index);
+  struct nds_queue* queue = nds_dma_queue_at(device, index);
   uint32_t core = index / NEURON_MAX_DMA_QUEUES / NEURON_DMA_ENGINES_PER_CORE;
   uint32_t rest = 2 * queue->tx.length;
 

@@ -29,14 +29,8 @@ static bool is_reset_register(uint32_t offset, uint32_t reg) {
          (offset >= NEURON_UDMA_S2M_BLOCK ? NEURON_UDMA_S2M_Q_SW_CTRL : NEURON_UDMA_M2S_Q_SW_CTRL);
 }
 
-static uint64_t bar0_place(const struct nds_device* device, uint32_t engine, uint32_t offset) {
-  return offset + (device->profile->architecture == NEURON_ARCH_V2
-                       ? neuron_v2_bar0_dma_engine(engine)
-                       : neuron_v3_bar0_dma_engine(engine));
-}
-
 static void remember(struct nds_device* device, uint32_t engine, uint32_t offset, uint32_t value) {
-  if (nds_os_space_write(device->bar0_space, bar0_place(device, engine, offset), &value,
+  if (nds_os_space_write(device->bar0_space, nds_bar_dma_engine(device, engine) + offset, &value,
                          sizeof value))
     nds_os_log("DMA engine %u: no memory for its registers", engine);
 }
@@ -122,7 +116,7 @@ uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint3
         break;
     }
   }
-  (void)nds_os_space_read(device->bar0_space, bar0_place(device, engine, offset), &value,
+  (void)nds_os_space_read(device->bar0_space, nds_bar_dma_engine(device, engine) + offset, &value,
                           sizeof value);
   return value;
 }

@@ -79,12 +79,14 @@ void nds_events_clear(struct nds_device* device, uint32_t core) {
 }
 
 void nds_events_begin(struct nds_device* device, uint32_t core) {
-  uint64_t first = NEURON_SEMAPHORE_FIRST_CLEARED * NEURON_EVENT_UNIT_ENTRY_SIZE;
-  uint64_t end = (NEURON_SEMAPHORE_LAST_CLEARED + 1) * NEURON_EVENT_UNIT_ENTRY_SIZE;
+  uint64_t first =
+      neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_READ, NEURON_SEMAPHORE_FIRST_CLEARED);
+  uint64_t end =
+      neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_READ, NEURON_SEMAPHORE_LAST_CLEARED + 1);
 
   nds_mutex_lock(&device->events_lock);
   clear(device, core, NEURON_EVENT_UNIT_EVENTS, NEURON_EVENT_COUNT * NEURON_EVENT_UNIT_ENTRY_SIZE);
-  clear(device, core, NEURON_EVENT_UNIT_SEM_READ + first, end - first);
+  clear(device, core, first, end - first);
   nds_mutex_unlock(&device->events_lock);
 }
 
@@ -95,7 +97,7 @@ static long semaphore_offset(struct nds_call* call, const struct neuron_semaphor
 
   if (argument->nc_id >= call->device->profile->cores) return -E2BIG;
   if (index >= NEURON_SEMAPHORE_COUNT) return -EINVAL;
-  *offset = window + (uint64_t)index * NEURON_EVENT_UNIT_ENTRY_SIZE;
+  *offset = neuron_semaphore_offset(window, index);
   return 0;
 }
 
@@ -152,7 +154,7 @@ static long event_offset(struct nds_call* call, const struct neuron_event* argum
 
   if (argument->nc_id >= call->device->profile->cores) return -EINVAL;
   if (index > NEURON_EVENT_COUNT) return -EINVAL;
-  *offset = NEURON_EVENT_UNIT_EVENTS + (uint64_t)index * NEURON_EVENT_UNIT_ENTRY_SIZE;
+  *offset = neuron_event_offset(index);
   return 0;
 }
 

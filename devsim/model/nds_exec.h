@@ -129,7 +129,8 @@ static inline uint32_t nds_exec_slot(const struct nds_exec_engine* engine) {
  */
 bool nds_exec_step(struct nds_device* device, uint32_t core, uint32_t engine);
 
-/* nds_exec_transfer.c: 0, or -EINVAL with *field, or what the bus says with *field */
+/* nds_exec_transfer.c */
+/* 0, or -EINVAL with *field. */
 int nds_transfer_decode(struct nds_device* device, uint32_t core, uint32_t engine,
                         const uint8_t* record, struct nds_transfer* out, uint32_t* field);
 /* Moves the data, then adds to the semaphore. 0, -EFAULT with *field, -ENOMEM; -EINTR: stopped. */
@@ -137,6 +138,8 @@ int nds_transfer_run(struct nds_device* device, uint32_t core, uint32_t engine,
                      const struct nds_transfer* transfer, uint32_t* field);
 /* The oldest direct transfer that waits completes. */
 void nds_transfer_complete_oldest(struct nds_device* device, uint32_t core, uint32_t engine);
+/* A load or store of registers: 0, or -EINVAL, -EFAULT (nothing is there) with *field, or -ENOMEM.
+ */
 int nds_exec_tensor_access(struct nds_device* device, uint32_t core, uint32_t engine,
                            const uint8_t* record, uint32_t* field);
 

@@ -60,22 +60,14 @@ static uint32_t wrong_header_byte(const uint8_t* record) {
   return 0;
 }
 
-static uint64_t event_place(uint8_t index) {
-  return NEURON_EVENT_UNIT_EVENTS + index * NEURON_EVENT_UNIT_ENTRY_SIZE;
-}
-
-static uint64_t semaphore_place(uint64_t window, uint8_t index) {
-  return window + index * NEURON_EVENT_UNIT_ENTRY_SIZE;
-}
-
 static bool waits_hold(struct nds_device* device, uint32_t core, const uint8_t* record) {
   uint32_t which;
 
   for (which = 0; which < 2; which++) {
     struct neuron_sync wait = neuron_wait_of(record, which);
     uint64_t place = neuron_wait_names_event(wait.mode)
-                         ? event_place(wait.index)
-                         : semaphore_place(NEURON_EVENT_UNIT_SEM_READ, wait.index);
+                         ? neuron_event_offset(wait.index)
+                         : neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_READ, wait.index);
 
     if (!wait.mode) continue;
     if (!neuron_wait_holds(wait.mode, nds_events_read(device, core, place), wait.value))
@@ -92,7 +84,7 @@ static void consume_waits(struct nds_device* device, uint32_t core, const uint8_
     uint32_t after;
 
     if (neuron_wait_consumes(wait.mode, &after))
-      nds_events_write(device, core, event_place(wait.index), after);
+      nds_events_write(device, core, neuron_event_offset(wait.index), after);
   }
 }
 
@@ -103,12 +95,13 @@ static void update(struct nds_device* device, uint32_t core, struct neuron_sync 
   if (!update.mode) return;
   from_zero = neuron_update_result(update.mode, 0, update.value);
   if (neuron_update_names_event(update.mode))
-    nds_events_write(device, core, event_place(update.index), from_zero);
+    nds_events_write(device, core, neuron_event_offset(update.index), from_zero);
   else if (neuron_update_replaces(update.mode))
-    nds_events_write(device, core, semaphore_place(NEURON_EVENT_UNIT_SEM_SET, update.index),
+    nds_events_write(device, core, neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_SET, update.index),
                      from_zero);
   else
-    nds_events_write(device, core, semaphore_place(NEURON_EVENT_UNIT_SEM_INCREMENT, update.index),
+    nds_events_write(device, core,
+                     neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_INCREMENT, update.index),
                      from_zero);
 }
 

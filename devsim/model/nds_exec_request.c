@@ -7,14 +7,6 @@ static uint32_t queue_index(uint32_t core, uint32_t engine) {
          NEURON_RUNTIME_QUEUE;
 }
 
-static uint64_t event_place(uint32_t event) {
-  return NEURON_EVENT_UNIT_EVENTS + event * NEURON_EVENT_UNIT_ENTRY_SIZE;
-}
-
-static uint64_t semaphore_place(uint64_t window, uint32_t semaphore) {
-  return window + semaphore * NEURON_EVENT_UNIT_ENTRY_SIZE;
-}
-
 void nds_exec_post_status(struct nds_device* device, uint32_t core, uint32_t engine,
                           enum neuron_notification_subtype subtype) {
   uint32_t slot = nds_exec_slot(&device->exec.core[core].engine[engine]);
@@ -56,7 +48,8 @@ static void retire_request(struct nds_device* device, uint32_t core) {
   stop_engines(&device->exec.core[core]);
   nds_events_write(
       device, core,
-      semaphore_place(NEURON_EVENT_UNIT_SEM_DECREMENT, NEURON_SEMAPHORE_INFERENCE_START), 1);
+      neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_DECREMENT, NEURON_SEMAPHORE_INFERENCE_START),
+      1);
 }
 
 void nds_exec_end_in_error(struct nds_device* device, uint32_t core) {
@@ -125,7 +118,7 @@ void nds_exec_drop_process(struct nds_device* device, int32_t tgid) {
 }
 
 static bool request_is_there(struct nds_device* device, uint32_t core) {
-  return nds_events_read(device, core, event_place(NEURON_EVENT_REQUEST_LOAD)) != 0;
+  return nds_events_read(device, core, neuron_event_offset(NEURON_EVENT_REQUEST_LOAD)) != 0;
 }
 
 static bool never(struct nds_device* device, uint32_t core) {
@@ -142,7 +135,7 @@ static int take_request(struct nds_device* device, uint32_t core,
 
   if (error) return error;
   if (!request_is_there(device, core)) return -ENOENT;
-  nds_events_write(device, core, event_place(NEURON_EVENT_REQUEST_LOAD), 0);
+  nds_events_write(device, core, neuron_event_offset(NEURON_EVENT_REQUEST_LOAD), 0);
   return nds_os_space_read(device->windows[core].space, place, request, sizeof *request);
 }
 
@@ -153,8 +146,7 @@ static bool load_tables(struct nds_device* device, uint32_t core) {
 
   for (index = 0; index < 2; index++) {
     uint32_t ring = queue_index(core, engines[index]);
-    struct nds_queue* queue =
-        nds_dma_queue(device, ring / NEURON_MAX_DMA_QUEUES, ring % NEURON_MAX_DMA_QUEUES);
+    struct nds_queue* queue = nds_dma_queue_at(device, ring);
     int error;
 
     nds_ring_restart(&queue->tx);
@@ -177,8 +169,8 @@ static void start_engine(struct nds_device* device, uint32_t core, uint32_t engi
   at->state = NDS_ENGINE_RUNNING;
   at->seen = NDS_EXEC_NEVER;
   /* An execution that ended in an error may have left its gate open. */
-  nds_events_write(device, core, semaphore_place(NEURON_EVENT_UNIT_SEM_SET, gate), 0);
-  nds_events_write(device, core, semaphore_place(NEURON_EVENT_UNIT_SEM_INCREMENT, gate), 1);
+  nds_events_write(device, core, neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_SET, gate), 0);
+  nds_events_write(device, core, neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_INCREMENT, gate), 1);
 }
 
 static void start(struct nds_device* device, uint32_t core,
@@ -230,9 +222,8 @@ static void give_up_unfinished(struct nds_device* device, uint32_t core) {
 }
 
 static bool has_exec_ring(struct nds_device* device, uint32_t core) {
-  uint32_t index = queue_index(core, NEURON_EXEC_RING_ENGINE);
   const struct nds_queue* queue =
-      nds_dma_queue(device, index / NEURON_MAX_DMA_QUEUES, index % NEURON_MAX_DMA_QUEUES);
+      nds_dma_queue_at(device, queue_index(core, NEURON_EXEC_RING_ENGINE));
 
   return queue->tx.length && queue->rx.length;
 }

@@ -6,8 +6,7 @@
  */
 #include "nds_internal.h"
 
-/* Control records of the device without a compute record or a transfer, after which it is endless.
- */
+/* So many control records without a compute record or a transfer, and the device is endless. */
 #define QUIET_RECORDS 100000000ull
 
 /* Records between two looks at the clock and at signals. */

@@ -167,10 +167,9 @@ int nds_transfer_run(struct nds_device* device, uint32_t core, uint32_t engine,
     if (error) return error;
   }
   if (transfer->increment)
-    nds_events_write(
-        device, core,
-        NEURON_EVENT_UNIT_SEM_INCREMENT + transfer->semaphore * NEURON_EVENT_UNIT_ENTRY_SIZE,
-        transfer->increment);
+    nds_events_write(device, core,
+                     neuron_semaphore_offset(NEURON_EVENT_UNIT_SEM_INCREMENT, transfer->semaphore),
+                     transfer->increment);
   device->exec.counters.direct_transfers++;
   nds_exec_observe_direct(device, core, engine, runs * transfer->from.bytes, begin);
   return 0;
@@ -190,21 +189,11 @@ void nds_transfer_complete_oldest(struct nds_device* device, uint32_t core, uint
   nds_exec_end_in_error(device, core);
 }
 
+/* Registers take words: of the types of two bytes, the floats have no rule. 0 = no such word. */
 static uint32_t word_bytes(uint8_t dtype) {
-  switch (dtype) {
-    case NEURON_DTYPE_I8:
-    case NEURON_DTYPE_U8:
-      return 1;
-    case NEURON_DTYPE_I16:
-    case NEURON_DTYPE_U16:
-      return 2;
-    case NEURON_DTYPE_I32:
-    case NEURON_DTYPE_U32:
-    case NEURON_DTYPE_FP32:
-      return 4;
-    default:
-      return 0;
-  }
+  bool is_half = dtype == NEURON_DTYPE_BF16 || dtype == NEURON_DTYPE_FP16;
+
+  return is_half ? 0 : neuron_dtype_bytes(dtype);
 }
 
 /* A register holds 32 bits: signed types keep their sign. */

@@ -222,7 +222,7 @@ static struct architecture_names names_of(const struct nds_device* device) {
   static const struct architecture_names trn3 = {"NDv4", "Trn3", "Trainium3"};
 
   if (device->config.pci_device_id == NDS_PCI_INF2) return inf2;
-  if (device->profile->architecture == NEURON_ARCH_V2) return trn1;
+  if (nds_is_v2(device)) return trn1;
   return device->profile->architecture == NEURON_ARCH_V3 ? trn2 : trn3;
 }
 

@@ -23,10 +23,6 @@ struct response_header {
   uint16_t bytes; /* with this header */
 };
 
-static bool is_v2(const struct nds_device* device) {
-  return device->profile->architecture == NEURON_ARCH_V2;
-}
-
 static uint32_t misc_word(struct nds_device* device, uint32_t offset) {
   uint32_t value = 0;
 
@@ -50,11 +46,13 @@ static uint64_t address_at(struct nds_device* device, uint32_t high) {
 
 /* A core's own bits in a reset map: the core and its TOPSPs (06 9). */
 static uint32_t map_of(const struct nds_device* device, uint32_t core) {
-  return is_v2(device) ? 1u << core | 7u << (8 + 3 * core) : 0x10101u << core;
+  return nds_is_v2(device) ? 1u << core | 7u << (8 + 3 * core) : 0x10101u << core;
 }
 
-/* Executions, queues, events and notification rings go; HBM stays. [ours] A map names a core by any
- * bit. */
+/*
+ * Executions, queues, events and notification rings go; HBM stays. [ours] A map names a core by any
+ * bit.
+ */
 static void reset_cores(struct nds_device* device, uint32_t map) {
   uint32_t core;
 
@@ -132,14 +130,13 @@ static void answer(struct nds_device* device) {
 
 static bool is_qemu_reset(const struct nds_device* device, uint64_t offset) {
   return device->config.revision == NDS_REVISION_QEMU &&
-         offset == (is_v2(device) ? V2_QEMU_RESET : V3_QEMU_RESET);
+         offset == (nds_is_v2(device) ? V2_QEMU_RESET : V3_QEMU_RESET);
 }
 
-/* V3 writes the map of cores there, 0 = all; V2 only asks, and says what by the firmware's words.
- */
+/* V3 writes the map of cores, 0 = all; V2 only asks, and says what by the firmware's words. */
 static void qemu_reset(struct nds_device* device, uint64_t offset, uint32_t value) {
   if (nds_is_silent(device, NDS_SILENT_RESET)) return;
-  if (!is_v2(device)) reset_cores(device, value ? value : ~0u);
+  if (!nds_is_v2(device)) reset_cores(device, value ? value : ~0u);
   set_word(device, offset, 0);
 }
 

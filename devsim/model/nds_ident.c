@@ -139,7 +139,7 @@ long nds_nc_map(struct nds_call* call) {
   long result = nds_get(call, &argument, sizeof argument);
 
   if (result) return result;
-  if (call->device->profile->architecture == NEURON_ARCH_V2) return -NDS_ENOTSUPP;
+  if (nds_is_v2(call->device)) return -NDS_ENOTSUPP;
   if (argument.max_map_entries > NEURON_MAX_NC_MAP_ENTRIES) return -EINVAL;
   if (argument.mapping_version != 0) return -EINVAL;
   answer = nds_os_alloc(sizeof *answer);

@@ -93,6 +93,10 @@ struct nds_device {
   struct nds_facts facts;
 };
 
+static inline bool nds_is_v2(const struct nds_device* device) {
+  return device->profile->architecture == NEURON_ARCH_V2;
+}
+
 struct nds_file {
   struct nds_device* device;
   bool free_access;
@@ -147,12 +151,17 @@ void nds_marks_drop(struct nds_machine* machine, int32_t tgid);
 /* nds_bar_ioctl.c: the opaque address of the register BAR */
 uint64_t nds_bar0_address(const struct nds_device* device);
 
-/* nds_bar.c: registers at word-aligned offsets inside the register BAR */
+/* nds_bar.c: where things are in the register BAR, and its registers, at word-aligned offsets */
 uint64_t nds_bar_misc_ram(const struct nds_device* device);
+uint64_t nds_bar_core(const struct nds_device* device, uint32_t core);
+uint64_t nds_bar_topsp(const struct nds_device* device, uint32_t topsp);
+uint64_t nds_bar_core_notific(const struct nds_device* device, uint32_t core);
+uint64_t nds_bar_dma_engine(const struct nds_device* device, uint32_t engine);
 /* The engine whose registers hold an offset, which becomes one of the engine's, or the number of
  * engines. */
-uint32_t nds_bar_engine(const struct nds_device* device, uint64_t offset, uint32_t* reg);
-/* 0, -EFAULT or -ENOMEM. Both need the DMA lock. */
+uint32_t nds_bar_engine_at(const struct nds_device* device, uint64_t offset, uint32_t* reg);
+/* 0, -EFAULT (nothing is there, as behind the end of the BAR) or -ENOMEM. Both need the DMA lock.
+ */
 int nds_bar_read_register(struct nds_device* device, uint64_t offset, uint32_t* value);
 int nds_bar_write_register(struct nds_device* device, uint64_t offset, uint32_t value);
 

@@ -76,7 +76,7 @@ long nds_pod_ctrl(struct nds_call* call) {
 
   if (result) return result;
   if (ctrl.v1.sz != bytes) return -EINVAL;
-  if (call->device->profile->architecture == NEURON_ARCH_V2) ctrl.v1.state = NEURON_POD_SINGLE_NODE;
+  if (nds_is_v2(call->device)) ctrl.v1.state = NEURON_POD_SINGLE_NODE;
   return nds_put(call, &ctrl, bytes);
 }
 

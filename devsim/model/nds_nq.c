@@ -33,12 +33,10 @@ void nds_nq_destroy(struct nds_device* device, struct nds_nq_set* set) {
 
 /* BAR 0 place of the notific block of a core or TOPSP (06 7.2). */
 static uint64_t notific_block(const struct nds_device* device, const struct nq_request* request) {
-  bool v2 = device->profile->architecture == NEURON_ARCH_V2;
   uint32_t id = request->device_id;
 
-  if (request->device_type == NEURON_NQ_DEV_TOPSP)
-    return v2 ? neuron_v2_bar0_topsp_notific(id) : neuron_v3_bar0_topsp_notific(id);
-  return v2 ? neuron_v2_bar0_core_notific(id) : neuron_v3_bar0_core_notific(id);
+  if (request->device_type != NEURON_NQ_DEV_TOPSP) return nds_bar_core_notific(device, id);
+  return nds_is_v2(device) ? neuron_v2_bar0_topsp_notific(id) : neuron_v3_bar0_topsp_notific(id);
 }
 
 /*

@@ -12,18 +12,13 @@ struct queue_registers {
 };
 NEURON_ABI_FIELD(struct queue_registers, tail, NEURON_NOTIFIC_TAIL - NEURON_NOTIFIC_BASE_LO);
 
-static uint64_t notific_block(const struct nds_device* device, uint32_t core) {
-  return device->profile->architecture == NEURON_ARCH_V2 ? neuron_v2_bar0_core_notific(core)
-                                                         : neuron_v3_bar0_core_notific(core);
-}
-
 static void write_register(struct nds_device* device, uint64_t place, uint32_t value) {
   if (nds_os_space_write(device->bar0_space, place, &value, sizeof value))
     nds_os_log("no memory for the registers of a notification queue");
 }
 
 static void note_overflow(struct nds_device* device, uint32_t core) {
-  uint64_t place = notific_block(device, core) + NEURON_NOTIFIC_INTC_LINE;
+  uint64_t place = nds_bar_core_notific(device, core) + NEURON_NOTIFIC_INTC_LINE;
   uint32_t word = 0;
 
   (void)nds_os_space_read(device->bar0_space, place, &word, sizeof word);
@@ -56,7 +51,7 @@ static void append(struct nds_device* device, uint32_t core, uint32_t index, uin
 
 void nds_nq_post(struct nds_device* device, uint32_t core, uint32_t index,
                  struct neuron_notification record) {
-  uint64_t registers = notific_block(device, core) + index * NEURON_NOTIFIC_STRIDE;
+  uint64_t registers = nds_bar_core_notific(device, core) + index * NEURON_NOTIFIC_STRIDE;
   struct queue_registers queue;
   uint32_t records;
 
@@ -77,7 +72,7 @@ void nds_nq_post(struct nds_device* device, uint32_t core, uint32_t index,
 }
 
 void nds_nq_reset_registers(struct nds_device* device, uint32_t core) {
-  uint64_t block = notific_block(device, core);
+  uint64_t block = nds_bar_core_notific(device, core);
   uint64_t bytes =
       NEURON_NOTIFIC_BASE_LO + NDS_NQ_IDS * NEURON_NOTIFIC_STRIDE - NEURON_NOTIFIC_INTC_LINE;
 

@@ -9,7 +9,7 @@
 #define V3_TPB_COOKIE_STRIDE 0x4000000ull
 
 static uint64_t tpb_cookie(const struct nds_device* device, uint32_t core) {
-  if (device->profile->architecture == NEURON_ARCH_V2) return neuron_v2_tpb_base(core);
+  if (nds_is_v2(device)) return neuron_v2_tpb_base(core);
   return V3_TPB_COOKIE + core * V3_TPB_COOKIE_STRIDE;
 }
 
@@ -43,7 +43,7 @@ static int topsp_resource(const struct nds_device* device, uint32_t topsp, uint3
 
 static int hbm_resource(const struct nds_device* device, uint32_t index, uint32_t resource,
                         struct nds_resource* out) {
-  if (device->profile->architecture == NEURON_ARCH_V2) return -EINVAL;
+  if (nds_is_v2(device)) return -EINVAL;
   if (index >= device->profile->hbm_count || resource != NEURON_MMAP_DMEM) return -EINVAL;
   out->space = device->hbm[index].space;
   out->mmap_offset = device->hbm[index].base;

@@ -30,7 +30,7 @@ static bool is_inf2(const struct nds_device* device) {
 }
 
 uint32_t nds_routing_id(const struct nds_device* device, uint32_t device_index) {
-  const uint8_t* table = device->profile->architecture == NEURON_ARCH_V2 ? trn1_index : trn2_index;
+  const uint8_t* table = nds_is_v2(device) ? trn1_index : trn2_index;
   uint32_t rid;
 
   if (is_inf2(device)) return device_index;
@@ -82,7 +82,7 @@ uint32_t nds_neighbours(const struct nds_device* device, uint32_t total, uint32_
 
   if (is_inf2(device)) return inf2_neighbours_of(index, total, out);
   if (!total || total % TABLE) return 0;
-  if (device->profile->architecture == NEURON_ARCH_V2)
+  if (nds_is_v2(device))
     count = trn1_neighbours_of(index % TABLE, out);
   else
     for (k = 0; k < count; k++) out[k] = trn2_neighbours[index % TABLE][k];

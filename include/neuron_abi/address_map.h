@@ -90,6 +90,15 @@ static inline uint64_t neuron_v3_tpb_base(uint32_t core) {
 #define NEURON_EVENT_UNIT_ENTRY_SIZE 4u
 #define NEURON_EVENT_UNIT_WINDOW_SIZE 0x400ull
 
+static inline uint64_t neuron_event_offset(uint32_t event) {
+  return NEURON_EVENT_UNIT_EVENTS + event * (uint64_t)NEURON_EVENT_UNIT_ENTRY_SIZE;
+}
+
+/* `window`: NEURON_EVENT_UNIT_SEM_... */
+static inline uint64_t neuron_semaphore_offset(uint64_t window, uint32_t semaphore) {
+  return window + semaphore * (uint64_t)NEURON_EVENT_UNIT_ENTRY_SIZE;
+}
+
 /* Constants a DMA may read: all-zero and all-one word of the event accelerator. */
 #define NEURON_V2_EVENT_ACCEL_CLEAR 0x2000000000ull
 #define NEURON_V2_EVENT_ACCEL_SET 0x2000000004ull

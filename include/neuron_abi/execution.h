@@ -44,8 +44,7 @@ struct neuron_exec_request {
   uint32_t reload_seq_config;
   uint32_t load_act_dve_tables; /* run the ACT and DVE rings before the engines start */
   uint32_t cc_dma_increment;
-  uint64_t
-      dge_table_pa; /* u64 addresses that operands with an address-table marker name; 0 = none */
+  uint64_t dge_table_pa; /* the u64 addresses that address-table operands name; 0 = none */
 };
 NEURON_ABI_SIZE(struct neuron_exec_request, 64);
 NEURON_ABI_FIELD(struct neuron_exec_request, eng_addr_lo, 4);
@@ -138,8 +137,8 @@ enum neuron_exec_error {
   NEURON_EXEC_FETCH = 0x46,   /* the next record lies in no memory */
 };
 
-/* [ours] engine of an error record that a ring caused; its PC is dma engine of the core | queue <<
- * 4 */
+/* [ours] engine of an error record that a ring caused; its PC is the core's DMA engine | queue << 4
+ */
 #define NEURON_EXEC_RING 7u
 
 static inline uint32_t neuron_notification_pc(const struct neuron_notification* record) {

@@ -132,6 +132,12 @@ enum neuron_dtype {
   NEURON_DTYPE_FP32 = 10,
 };
 
+/* Bytes of an element; 0 for a code that is not one of these types. */
+static inline uint32_t neuron_dtype_bytes(uint32_t dtype) {
+  if (dtype < NEURON_DTYPE_I8 || dtype > NEURON_DTYPE_FP32) return 0;
+  return dtype <= NEURON_DTYPE_U8 ? 1 : dtype <= NEURON_DTYPE_FP16 ? 2 : 4;
+}
+
 #define NEURON_UPDATE_ON_COMPLETION 0x10u /* flag of an update mode */
 
 static inline uint32_t neuron_record_u32(const uint8_t* record, uint32_t offset) {
