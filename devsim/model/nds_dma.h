@@ -119,6 +119,9 @@ void nds_dma_empty_model_queues(struct nds_device* device, uint32_t core);
 void nds_dma_register_write(struct nds_device* device, uint32_t engine, uint32_t offset,
                             uint32_t value);
 uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint32_t offset);
+/* True if the value would announce more descriptors than the ring has free. Needs the DMA lock. */
+bool nds_dma_register_over_runs(struct nds_device* device, uint32_t engine, uint32_t offset,
+                                uint32_t value);
 /* True for ring bases and doorbells, which the host may not write (spec 06 section 4.2). */
 bool nds_dma_register_is_protected(uint32_t offset);
 

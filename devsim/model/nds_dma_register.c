@@ -5,6 +5,8 @@
  */
 #include "nds_internal.h"
 
+#define TAIL_INC_MASK 0xFFFFFFu
+
 /*
  * The ring and register that an engine offset means, and the number of the queue; NULL if it is no
  * queue register.
@@ -49,7 +51,7 @@ static void write_queue(struct nds_device* device, uint32_t index, struct nds_ri
       nds_ring_restart(ring);
       break;
     case NEURON_UDMA_Q_TAIL_INC:
-      nds_ring_add(device, index, ring, value & 0xFFFFFF);
+      nds_ring_add(device, index, ring, value & TAIL_INC_MASK);
       break;
     default:
       break;
@@ -119,6 +121,15 @@ uint32_t nds_dma_register_read(struct nds_device* device, uint32_t engine, uint3
   (void)nds_os_space_read(device->bar0_space, nds_bar_dma_engine(device, engine) + offset, &value,
                           sizeof value);
   return value;
+}
+
+bool nds_dma_register_over_runs(struct nds_device* device, uint32_t engine, uint32_t offset,
+                                uint32_t value) {
+  uint32_t reg = 0, index = 0;
+  const struct nds_ring* ring = ring_at(device, engine, offset, &reg, &index);
+
+  return ring && reg == NEURON_UDMA_Q_TAIL_INC &&
+         (uint64_t)ring->pending + (value & TAIL_INC_MASK) > ring->length;
 }
 
 bool nds_dma_register_is_protected(uint32_t offset) {

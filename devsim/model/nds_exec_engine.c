@@ -113,10 +113,17 @@ static void refuse(struct outcome* outcome, uint32_t field) {
 static void write_csr(struct nds_device* device, const uint8_t* record, struct outcome* outcome) {
   uint64_t pa = neuron_record_u64(record, NEURON_AT_WRITE_ADDRESS);
   uint32_t value = neuron_record_u32(record, NEURON_AT_WRITE_VALUE);
+  struct nds_target target = nds_bus_resolve(device, pa);
   int error;
 
   if (record[NEURON_AT_WRITE_SIZE] != sizeof value) {
     refuse(outcome, NEURON_AT_WRITE_SIZE);
+    return;
+  }
+  /* The ring would run descriptors twice, or leave out as many. */
+  if (target.kind == NDS_TARGET_DMA &&
+      nds_dma_register_over_runs(device, target.index, (uint32_t)target.offset, value)) {
+    refuse(outcome, NEURON_AT_WRITE_VALUE);
     return;
   }
   /* Collectives are triggered in a TOPSP, and nobody runs those. */

@@ -215,6 +215,37 @@ TEST_CASE("a doorbell of a stream runs a ring, and the ring signals") {
   }
 }
 
+TEST_CASE("a doorbell of a stream is refused when its ring has not so many descriptors free") {
+  const Device device(3);
+  const Client client(device);
+  Core core(device, client, 3);
+  const auto memory = client.alloc({4096});
+  const std::uint64_t pa = client.pa(memory);
+  ModelQueue queue(client, 3, 4, 6);
+  for (std::uint32_t i = 0; i < 64; ++i) queue.copy(pa + 1024 + 4 * i, pa + 4 * i, 4);
+  const auto refused_at = [&](const Program& program, std::uint32_t slot) {
+    core.set(NEURON_ENGINE_SP, program);
+    REQUIRE(core.execute() == 0);
+    const auto errors = core.errors();
+    REQUIRE(errors.size() == 1);
+    CHECK(error_class(errors[0]) == NEURON_EXEC_RECORD_REFUSED);
+    CHECK(errors[0].subtype == (NEURON_ENGINE_SP | NEURON_AT_WRITE_VALUE << 8));
+    CHECK(neuron_notification_pc(&errors[0]) == slot);
+  };
+  const Program rx_only = {queue.doorbell(40)[0]};
+  refused_at(queue.doorbell(65), 1);
+  refused_at(rx_only + rx_only, 2);
+  // A queue that has no rings.
+  refused_at(
+      {write_csr(neuron_v3_dma_engine(4) + neuron_udma_tx_register(9, NEURON_UDMA_Q_TAIL_INC), 1)},
+      1);
+  // What has run is free again.
+  core.set(NEURON_ENGINE_SP, queue.doorbell(64) + queue.doorbell(40) + queue.doorbell(40));
+  for (std::uint32_t i = 4; i < 9; ++i) (void)core.take(i);
+  REQUIRE(core.execute() == 0);
+  CHECK(core.ended());
+}
+
 TEST_CASE("a ring that names no memory aborts the execution of its core") {
   const Device device(3);
   const Client client(device);
