@@ -10,12 +10,6 @@
 namespace neffld::compute {
 namespace {
 
-// Where the table ring puts the activation tables, and the room of each
-// (libloader/stage/act_tables.cpp).
-constexpr std::uint64_t bucket_window = 0x250'0000, control_window = 0x252'0000,
-                        profile_window = 0x254'0000, directory_window = 0x258'0000,
-                        directory_end = 0x260'0000;
-
 /// The memory of a core, or no SBUF if there is no such core.
 CoreMemory memory_of(nds_device* device, std::uint32_t core, Arch arch) {
   const std::uint64_t upper = arch == Arch::v2 ? NEURON_V2_TPB_UPPER : NEURON_V3_TPB_UPPER;
@@ -28,8 +22,10 @@ CoreMemory memory_of(nds_device* device, std::uint32_t core, Arch arch) {
   memory.sbuf = nds_user_core_memory(device, core, 0);
   if (memory.sbuf == nullptr) return memory;
   memory.psum = nds_user_core_memory(device, core, upper);
-  memory.act = {piece(bucket_window, control_window), piece(control_window, profile_window),
-                piece(profile_window, directory_window), piece(directory_window, directory_end)};
+  memory.act = {piece(NEURON_ACT_BUCKETS, NEURON_ACT_CONTROLS),
+                piece(NEURON_ACT_CONTROLS, NEURON_ACT_PROFILES),
+                piece(NEURON_ACT_PROFILES, NEURON_ACT_DIRECTORY),
+                piece(NEURON_ACT_DIRECTORY, NEURON_ACT_END)};
   return memory;
 }
 

@@ -68,6 +68,12 @@ static inline uint64_t neuron_v3_hbm_bar4(uint32_t hbm) {
 #define NEURON_V3_TPB_EVENTS 0x802700000ull
 #define NEURON_V2_ENGINE_WINDOW 0x0ull /* engine-local offset o is at core + window + o */
 #define NEURON_V3_ENGINE_WINDOW 0x800000000ull
+/* Engine-local places of the activation tables; each ends where the next begins (spec 03 7.3). */
+#define NEURON_ACT_BUCKETS 0x2500000ull
+#define NEURON_ACT_CONTROLS 0x2520000ull
+#define NEURON_ACT_PROFILES 0x2540000ull
+#define NEURON_ACT_DIRECTORY 0x2580000ull
+#define NEURON_ACT_END 0x2600000ull
 #define NEURON_SBUF_SIZE 0x2000000ull
 #define NEURON_PSUM_SIZE 0x400000ull /* at the start of the upper block */
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "builders.hpp"
+#include "neuron_abi/address_map.h"
 #include "table_ring.hpp"
 
 namespace neffld {
@@ -17,13 +18,12 @@ constexpr std::uint64_t set_align = 64;  // every set's piece of a buffer starts
 constexpr std::uint64_t profile_bytes = 76;
 constexpr std::uint64_t directory_entry_bytes = 24;
 constexpr std::uint32_t act_tables_load_event = 6;
-// Engine-local destinations of bucket, control, profile and directory buffers. The room of each
-// ends where the next begins; the last ends where the next engine's registers may begin (spec 03
-// s7.3).
-constexpr std::array<ArchTable::Table, 4> destinations = {ArchTable::Table{0x250'0000, 0x2'0000},
-                                                          {0x252'0000, 0x2'0000},
-                                                          {0x254'0000, 0x4'0000},
-                                                          {0x258'0000, 0x8'0000}};
+// Of bucket, control, profile and directory buffers.
+constexpr std::array<ArchTable::Table, 4> destinations = {
+    ArchTable::Table{NEURON_ACT_BUCKETS, NEURON_ACT_CONTROLS - NEURON_ACT_BUCKETS},
+    {NEURON_ACT_CONTROLS, NEURON_ACT_PROFILES - NEURON_ACT_CONTROLS},
+    {NEURON_ACT_PROFILES, NEURON_ACT_DIRECTORY - NEURON_ACT_PROFILES},
+    {NEURON_ACT_DIRECTORY, NEURON_ACT_END - NEURON_ACT_DIRECTORY}};
 
 /// profile_meta_data as the 76 bytes of the original record.
 std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile) {
