@@ -41,7 +41,7 @@ tl::expected<void, RecordError> Core::run(Bytes bytes) {
   Outcome refused;
   switch (record.op) {
     case Op::load_weights:
-      refused = load_weights(record);
+      load_weights(record);
       break;
     case Op::matmul:
       refused = matmul(record);
@@ -69,7 +69,7 @@ tl::expected<void, RecordError> Core::run(Bytes bytes) {
       record.source.dtype == record.destination.dtype ? move_bits(record) : convert(record);
       break;
     case Op::reciprocal:
-      reciprocal(record);
+      convert(record);
       break;
     case Op::memset:
       fill(record);

@@ -42,7 +42,7 @@ class Core {
   using Outcome = std::optional<RecordError>;
 
   // core_array.cpp
-  Outcome load_weights(const Record& record);
+  void load_weights(const Record& record);
   Outcome matmul(const Record& record);
   Outcome check_weights(const Record& record) const;
   void pack_weights(const Record& record);
@@ -58,7 +58,6 @@ class Core {
   void reduce(const Record& record);
   void tensor_scalar(const Record& record);
   void convert(const Record& record);
-  void reciprocal(const Record& record);
   void move_bits(const Record& record);
   void fill(const Record& record);
   float scalar_of(const ScalarOperand& scalar, std::size_t index);

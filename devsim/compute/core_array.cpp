@@ -83,7 +83,7 @@ void Core::pack_bits(const Record& record) {
   }
 }
 
-Core::Outcome Core::load_weights(const Record& record) {
+void Core::load_weights(const Record& record) {
   weights_.bits.resize(rows_max * columns_max);
   weights_.values.resize(rows_max * columns_max);
   bits_.resize(std::max(bits_.size(), columns_max * sizeof(std::uint32_t)));
@@ -94,7 +94,6 @@ Core::Outcome Core::load_weights(const Record& record) {
   weights_.dtype = record.source.dtype;
   weights_.rows = record.rows;
   weights_.columns = record.columns;
-  return std::nullopt;
 }
 
 Core::Outcome Core::check_weights(const Record& record) const {

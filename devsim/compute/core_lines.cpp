@@ -102,21 +102,15 @@ void Core::tensor_scalar(const Record& record) {
   }
 }
 
+/// One value for one: the change of type, and RECIPROCAL.
 void Core::convert(const Record& record) {
   const Walk from = walk_of(record.source), to = walk_of(record.destination);
   float* values = line(0, from.elements);
   for (std::size_t p = 0; p < record.source.partitions; ++p) {
     kernels_->load(values, at(record.source, p), from);
-    kernels_->store(at(record.destination, p), values, to);
-  }
-}
-
-void Core::reciprocal(const Record& record) {
-  const Walk from = walk_of(record.source), to = walk_of(record.destination);
-  float* values = line(0, from.elements);
-  for (std::size_t p = 0; p < record.source.partitions; ++p) {
-    kernels_->load(values, at(record.source, p), from);
-    kernels_->with_scalar(Alu::divide, values, values, 1, true, from.elements);
+    if (record.op == Op::reciprocal) {
+      kernels_->with_scalar(Alu::divide, values, values, 1, true, from.elements);
+    }
     kernels_->store(at(record.destination, p), values, to);
   }
 }

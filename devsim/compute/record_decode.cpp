@@ -27,10 +27,6 @@ std::uint32_t load_field(Bytes record, const Field& field) {
   return value;
 }
 
-bool is_matmul_dtype(Dtype dtype) {
-  return is_float(dtype);
-}
-
 std::string_view name_of(Dtype dtype) {
   return dtype_name(static_cast<std::uint32_t>(dtype));
 }
@@ -116,7 +112,7 @@ bool Decoder::same_elements(std::size_t at, const OperandView& view, std::uint64
 /// What LDWEIGHTS and MATMUL share.
 bool Decoder::decode_array() {
   const OperandView& source = out_.source;
-  if (!is_matmul_dtype(source.dtype)) {
+  if (!is_float(source.dtype)) {
     return fail(0x20,
                 fmt::format("dtype is {}, expected bf16, fp16 or fp32", name_of(source.dtype)));
   }
