@@ -66,8 +66,8 @@ int vpci_card_insert(struct vpci_card* card, struct nds_machine* machine,
                      const struct vpci_params* params);
 int vpci_card_pull(struct vpci_card* card);
 /*
- * Access to 1, 2, 4 or 8 bytes of the register BAR. Registers are words: what is narrower changes
- * its part of the word, what is wider goes word by word.
+ * Access to 1, 2, 4 or 8 bytes inside the register BAR. Registers are words: what is narrower
+ * changes its part of the word, what is wider goes word by word.
  */
 u64 vpci_card_read(struct vpci_card* card, u64 offset, unsigned int bytes);
 void vpci_card_write(struct vpci_card* card, u64 offset, unsigned int bytes, u64 value);

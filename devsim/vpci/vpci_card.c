@@ -119,17 +119,12 @@ static void write_locked(struct vpci_card* card, u64 offset, unsigned int bytes,
   }
 }
 
-/* Registers end where the architecture's do, also in a larger BAR; across the end there is none. */
-static bool has_register(const struct vpci_card* card, u64 offset, unsigned int bytes) {
-  return card->model && offset + bytes + 4 <= card->registers.bytes;
-}
-
 u64 vpci_card_read(struct vpci_card* card, u64 offset, unsigned int bytes) {
   unsigned long flags;
   u64 value = ALL_ONES(bytes);
 
   spin_lock_irqsave(&card->lock, flags);
-  if (has_register(card, offset, bytes)) value = read_locked(card, offset, bytes);
+  if (card->model) value = read_locked(card, offset, bytes);
   spin_unlock_irqrestore(&card->lock, flags);
   pr_debug("neuron_vpci: card %u reads %llx: %llx\n", card->index, offset, value);
   return value;
@@ -140,7 +135,7 @@ void vpci_card_write(struct vpci_card* card, u64 offset, unsigned int bytes, u64
 
   pr_debug("neuron_vpci: card %u writes %llx: %llx\n", card->index, offset, value);
   spin_lock_irqsave(&card->lock, flags);
-  if (has_register(card, offset, bytes)) write_locked(card, offset, bytes, value);
+  if (card->model) write_locked(card, offset, bytes, value);
   spin_unlock_irqrestore(&card->lock, flags);
 }
 

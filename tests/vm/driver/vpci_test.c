@@ -172,6 +172,14 @@ static int check_widths(struct card* card) {
   return ioread32(at) == 0x04030201 ? 0 : -EIO;
 }
 
+/* The BAR ends with a register. */
+static int check_last_word(struct card* card) {
+  u8 __iomem* last = card->registers + pci_resource_len(card->pci, card->register_bar) - 4;
+
+  writel(0x31323334, last);
+  return readl(last) == 0x31323334 && readb(last + 3) == 0x31 ? 0 : -EIO;
+}
+
 static int check_semaphores(struct card* card) {
   u8 __iomem* unit = events(card);
   u32 index = 7 * NEURON_EVENT_UNIT_ENTRY_SIZE;
@@ -309,10 +317,15 @@ static const struct {
   const char* name;
   int (*run)(struct card* card);
 } checks[] = {
-    {"identity", check_identity},           {"reset", check_reset},
-    {"firmware", check_firmware},           {"widths", check_widths},
-    {"semaphores", check_semaphores},       {"dma", check_dma},
-    {"doorbells", check_doorbells},         {"descriptors", check_descriptors},
+    {"identity", check_identity},
+    {"reset", check_reset},
+    {"firmware", check_firmware},
+    {"widths", check_widths},
+    {"last word", check_last_word},
+    {"semaphores", check_semaphores},
+    {"dma", check_dma},
+    {"doorbells", check_doorbells},
+    {"descriptors", check_descriptors},
     {"notifications", check_notifications},
 };
 
