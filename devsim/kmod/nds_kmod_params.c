@@ -86,8 +86,8 @@ u32 nds_kmod_execution_limit(void) {
 
 module_param_cb(execution_limit, &execution_limit_ops, NULL, 0644);
 MODULE_PARM_DESC(execution_limit,
-                 "milliseconds that one request to execute may take, 0 = as long as it takes; may "
-                 "be changed at any time (default 60000)");
+                 "milliseconds that one doorbell may run a device, 0 = as long as it takes; may be "
+                 "changed at any time (default 60000)");
 
 static uint revision;
 module_param(revision, uint, 0444);

@@ -35,11 +35,10 @@ struct vpci_instruction {
   uint8_t length;
   uint8_t bytes; /* of memory: 1, 2, 4 or 8; of one element of a string */
   uint8_t reg;
-  bool high_byte; /* the register's bits 15:8 */
-  uint8_t
-      result_bytes; /* of a load: how much of the register is written, 4 clears the upper half */
-  bool sign;        /* a load extends with the sign */
-  bool repeated;    /* rcx times */
+  bool high_byte;       /* the register's bits 15:8 */
+  uint8_t result_bytes; /* of the register, written by a load; 4 clears the upper half */
+  bool sign;            /* a load extends with the sign */
+  bool repeated;        /* rcx times */
   uint64_t immediate;
   /* The address of moves: base + (index << shift) + displacement. */
   uint8_t base;
