@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Wrappers of exec: children that this library cannot follow are named, once, when they start.
+#include <alloca.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +46,10 @@ void warn_of(const char* path) {
   const long file = raw_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return;
   if (raw_call(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 && !has_interpreter(file)) {
-    say(path, " is statically linked: it cannot be intercepted and sees no simulated devices");
+    say(path,
+        session().pass_through
+            ? " is statically linked: its calls cannot be intercepted and are not recorded"
+            : " is statically linked: it cannot be intercepted and sees no simulated devices");
   }
   raw_call(SYS_close, file);
 }
@@ -69,6 +74,22 @@ using Exec = int(const char*, char* const*);
 using ExecWith = int(const char*, char* const*, char* const*);
 using Spawn = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                   char* const*, char* const*);
+
+/// Calls `exec` with the words of an execl(3) call, from `first` to the null pointer, and with the
+/// environment behind them, or ours.
+template <class Call>
+int exec_list(const char* first, va_list list, bool has_environment, Call exec) {
+  va_list counted;
+  va_copy(counted, list);
+  unsigned long count = 1;
+  for (const char* word = first; word != nullptr; ++count) word = va_arg(counted, const char*);
+  va_end(counted);
+  // On the stack: a child of vfork may call this.
+  auto** words = static_cast<char**>(alloca(count * sizeof(char*)));
+  words[0] = const_cast<char*>(first);
+  for (unsigned long i = 1; i < count; ++i) words[i] = va_arg(list, char*);
+  return exec(words, has_environment ? va_arg(list, char**) : environ);
+}
 
 }  // namespace
 
@@ -118,4 +139,39 @@ int shim_posix_spawnp(pid_t* child, const char* name, const posix_spawn_file_act
                       char* const* environment) {
   warn_of_name(name);
   return NEXT(posix_spawnp, Spawn)(child, name, actions, attributes, words, environment);
+}
+
+// --- execl(3): the C library turns these into its own execve
+
+extern "C" int shim_execl(const char* path, const char* first, ...) STANDS_FOR(execl);
+int shim_execl(const char* path, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const int result = exec_list(first, list, false, [&](char** words, char** environment) {
+    return shim_execve(path, words, environment);
+  });
+  va_end(list);
+  return result;
+}
+
+extern "C" int shim_execle(const char* path, const char* first, ...) STANDS_FOR(execle);
+int shim_execle(const char* path, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const int result = exec_list(first, list, true, [&](char** words, char** environment) {
+    return shim_execve(path, words, environment);
+  });
+  va_end(list);
+  return result;
+}
+
+extern "C" int shim_execlp(const char* name, const char* first, ...) STANDS_FOR(execlp);
+int shim_execlp(const char* name, const char* first, ...) {
+  va_list list;
+  va_start(list, first);
+  const int result = exec_list(first, list, false, [&](char** words, char** environment) {
+    return shim_execvpe(name, words, environment);
+  });
+  va_end(list);
+  return result;
 }

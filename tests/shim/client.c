@@ -6,6 +6,7 @@
  *
  *   client PART...               on a machine of two devices
  *   client work DEVICE ROUNDS    one of many clients; ROUNDS 0: until a call fails
+ *   client execl|execle|execlp PROGRAM WORD    becomes the program
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -639,6 +640,14 @@ static void test_killed(void) {
   close(fd);
 }
 
+static int become(const char* call, const char* program, const char* word) {
+  char* environment[] = {(char*)"OWN=environment", NULL};
+
+  if (!strcmp(call, "execl")) return execl(program, program, word, NULL);
+  if (!strcmp(call, "execle")) return execle(program, program, word, NULL, environment);
+  return execlp(program, program, word, NULL);
+}
+
 static int run_part(const char* part, const char* self) {
   static const struct {
     const char* name;
@@ -669,6 +678,7 @@ int main(int count, char** words) {
 
   if (count == 3 && !strcmp(words[1], "inherited")) return test_inherited(words[2]);
   if (count == 4 && !strcmp(words[1], "work")) return work_until_told(words[2], atoi(words[3]));
+  if (count == 4 && !strncmp(words[1], "execl", 5)) return become(words[1], words[2], words[3]);
   for (i = 1; i < count; i++) {
     int before = failures;
 

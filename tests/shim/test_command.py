@@ -27,6 +27,16 @@ class Command(ShimTest):
         done = self.shim("sh", "-c", "$0; echo $?", os.environ["NEFFLD_SHIM_STATIC"])
         self.assertEqual(done.stdout, "0\n")
         self.assertEqual(done.stderr.count("is statically linked"), 1)
+        for call in ("execl", "execle", "execlp"):
+            with self.subTest(call=call):
+                done = self.shim(CLIENTS[0], call, os.environ["NEFFLD_SHIM_STATIC"], "word")
+                self.assertEqual(done.stderr.count("is statically linked"), 1)
+                # Words and environment arrive.
+                script = ["echo", "said"] if call == "execlp" else ["/bin/sh", self.path("script")]
+                with open(self.path("script"), "w", encoding="utf-8") as file:
+                    file.write("echo said $OWN")
+                done = self.shim(CLIENTS[0], call, *script)
+                self.assertEqual(done.stdout, "said environment\n" if call == "execle" else "said\n")
 
     @unittest.skipIf(os.getuid() != 0, "only root can make a program of another user's")
     def test_setuid_programs_are_refused(self):
