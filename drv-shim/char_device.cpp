@@ -10,6 +10,7 @@
 #include <cstring>
 #include <limits>
 
+#include "descriptor.hpp"
 #include "neffld/back_ends.hpp"
 #include "neuron_abi/ioctl.h"
 #include "no_throw.hpp"
@@ -24,20 +25,6 @@ using namespace shim;
 /// What the loader uses of the feature word; a driver that lacks one of these needs older forms.
 constexpr std::uint64_t features_used =
     NEURON_FEATURE_BATCH_QUEUE_INIT | NEURON_FEATURE_MEM_TYPE | NEURON_FEATURE_MEM_ALLOC64;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 class NodeFile final : public DeviceFile {
  public:

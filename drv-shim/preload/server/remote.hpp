@@ -5,25 +5,12 @@
 #include <cstdint>
 
 #include "caller_memory.hpp"
+#include "descriptor.hpp"
 #include "nds_user.h"
 #include "neffld/bytes.hpp"
 #include "protocol.hpp"
 
 namespace neffld::shim {
-
-/// A descriptor that is closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  int get() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 /// The process at the other end of a socket; 0 if it cannot be seen from here.
 std::int32_t process_behind(int socket);
