@@ -72,8 +72,7 @@ NRT_STATUS nrt_async_drain_queued_execs(int32_t vnc) {
 NRT_STATUS nrt_register_async_exec_callback(NRT_ASYNC_EXEC_STATUS_CALLBACK callback, void* params) {
   return gated("nrt_register_async_exec_callback", "register the callback",
                [&](Runtime& runtime) -> Result<void> {
-                 runtime.async_callback = callback;
-                 runtime.async_params = params;
+                 runtime.set_async_callback({callback, params});
                  return {};
                });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Init, close, versions and counts.
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "api.hpp"
@@ -90,6 +91,11 @@ NRT_STATUS nrt_get_instance_info(nrt_instance_info_t* info, size_t length) {
   return ungated("nrt_get_instance_info", "tell the instance", [&]() -> Result<void> {
     NEFFLD_TRY(need(info, "info"));
     NEFFLD_ASSIGN(const nrt_instance_info_t full, Runtime::get().instance_info());
+    static std::atomic<bool> warned = false;
+    if (length > sizeof full && !warned.exchange(true)) {
+      log(Level::warn, "NRT", "nrt_get_instance_info",
+          fmt::format("the caller has room for {} bytes, {} are known", length, sizeof full));
+    }
     std::memcpy(info, &full, std::min(length, sizeof full));
     return {};
   });

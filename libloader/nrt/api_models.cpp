@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "api.hpp"
-#include "environment.hpp"
 #include "models.hpp"
 #include "nrt/nrt_experimental.h"
 
@@ -22,12 +21,12 @@ bool vnc_count_accepted(std::int32_t count) {
 }
 
 Result<void> load(Runtime& runtime, const void* bytes, size_t size, int32_t vnc,
-                  std::optional<std::uint32_t> gid, nrt_model_t** model) {
+                  const std::optional<Rank>& rank, nrt_model_t** model) {
   NEFFLD_TRY(need(model, "model"));
   *model = nullptr;
   NEFFLD_ASSIGN(
       void* handle,
-      load_model(runtime, Bytes(static_cast<const std::uint8_t*>(bytes), size), vnc, gid));
+      load_model(runtime, Bytes(static_cast<const std::uint8_t*>(bytes), size), vnc, rank));
   *model = static_cast<nrt_model_t*>(handle);
   return {};
 }
@@ -36,22 +35,6 @@ NRT_STATUS refuse_vnc_count(const char* api) {
   return ungated(api, "load the model", []() -> Result<void> {
     return fail(Status::invalid, ErrorClass::usage, {}, "vnc_count is deprecated. only use -1.");
   });
-}
-
-/// World 1 needs nothing; more needs to know where the others are (spec 07 section 3.5).
-Result<void> check_collectives(std::uint32_t id, std::uint32_t count) {
-  if (count == 0 || id >= count) {
-    return fail(Status::invalid, ErrorClass::usage, {},
-                fmt::format("ctx_device_id {} of ctx_device_count {}, expected a rank below a "
-                            "count of at least 1",
-                            id, count));
-  }
-  if (count > 1 && !get_env("NEURON_RT_ROOT_COMM_ID")) {
-    return fail(
-        Status::invalid, ErrorClass::usage, {},
-        fmt::format("{} ranks need NEURON_RT_ROOT_COMM_ID, an address and port of rank 0", count));
-  }
-  return {};
 }
 
 struct FreeInfo {
@@ -132,8 +115,9 @@ NRT_STATUS nrt_load_collectives(const void* bytes, size_t size, int32_t vnc, int
   return gated("nrt_load_collectives", "load the model", [&](Runtime& runtime) -> Result<void> {
     NEFFLD_TRY(need(model, "model"));
     *model = nullptr;
-    NEFFLD_TRY(check_collectives(ctx_device_id, ctx_device_count));
-    return load(runtime, bytes, size, vnc, ctx_device_id, model);
+    const Rank rank{ctx_device_id, ctx_device_count};
+    NEFFLD_TRY(check_rank(rank, runtime.topology()));
+    return load(runtime, bytes, size, vnc, rank, model);
   });
 }
 

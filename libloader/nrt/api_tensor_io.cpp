@@ -135,6 +135,9 @@ NRT_STATUS nrt_memcpy_to_device(void* destination, const void* source, size_t si
 
 NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* tensor, int64_t timeout,
                                               uint64_t expected) {
+  if (const State state = Runtime::get().state(); state == State::child) {
+    return refuse("nrt_tensor_check_output_completion", state);
+  }
   return ungated("nrt_tensor_check_output_completion", "wait for an output", [&]() -> Result<void> {
     NEFFLD_ASSIGN(const std::shared_ptr<Tensor> found,
                   find_tensor(Runtime::get(), tensor, "output_tensor"));
@@ -143,6 +146,9 @@ NRT_STATUS nrt_tensor_check_output_completion(const nrt_tensor_t* tensor, int64_
 }
 
 NRT_STATUS nrt_tensor_reset_output_completion(nrt_tensor_t* tensor) {
+  if (const State state = Runtime::get().state(); state == State::child) {
+    return refuse("nrt_tensor_reset_output_completion", state);
+  }
   return ungated("nrt_tensor_reset_output_completion", "reset an output", [&]() -> Result<void> {
     NEFFLD_ASSIGN(const std::shared_ptr<Tensor> found,
                   find_tensor(Runtime::get(), tensor, "output_tensor"));

@@ -108,8 +108,10 @@ void nrt_tensor_free(nrt_tensor_t** tensor) {
   *tensor = nullptr;
 }
 
+// A forked child gets 0: whoever held the table's lock is not there to let it go.
 size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
   size_t size = 0;
+  if (Runtime::get().state() == State::child) return size;
   ungated("nrt_tensor_get_size", "tell the size of a tensor", [&]() -> Result<void> {
     if (const auto found = Runtime::get().tensors.find(tensor)) size = found->view().size;
     return {};
@@ -117,9 +119,17 @@ size_t nrt_tensor_get_size(const nrt_tensor_t* tensor) {
   return size;
 }
 
+// Not the usual gate: there is no status to return (spec 07 section 3.0).
 void* nrt_tensor_get_va(const nrt_tensor_t* tensor) {
+  constexpr const char* api = "nrt_tensor_get_va";
   void* address = nullptr;
-  gated("nrt_tensor_get_va", "tell the address of a tensor", [&](Runtime& runtime) -> Result<void> {
+  ungated(api, "tell the address of a tensor", [&]() -> Result<void> {
+    Runtime& runtime = Runtime::get();
+    const Runtime::Call call(runtime);
+    if (call.state() != State::init) {
+      log_api_error(api, fmt::format("Unexpected runtime state: {}", state_name(call.state())));
+      return {};
+    }
     NEFFLD_ASSIGN(const std::shared_ptr<Tensor> found, find_tensor(runtime, tensor, "tensor"));
     const View view = found->view();
     if (view.storage == nullptr) return {};

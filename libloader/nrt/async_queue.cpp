@@ -76,9 +76,8 @@ void AsyncQueue::execute(Job job) {
     if (!done) status = finish("nrt_execute", "execute the model", done.error());
   }
   job.request.reset();  // the callback may use its tensors
-  if (const auto callback = runtime_.async_callback.load()) {
-    callback(runtime_.async_params.load(), model, vnc_, job.id, status);
-  }
+  const Runtime::AsyncCallback callback = runtime_.async_callback();
+  if (callback.function != nullptr) callback.function(callback.params, model, vnc_, job.id, status);
 }
 
 }  // namespace neffld::nrt

@@ -133,6 +133,8 @@ Result<LoadKnobs> read_load_knobs() {
               [&](auto value) { knobs.allow_legacy = value.value_or(false); });
   errors.take(get_env_bool("NEURON_RT_INSPECT_ENABLE"),
               [&](auto value) { knobs.save_neff = value.value_or(false); });
+  errors.take(get_env_bool("NEURON_RT_INSPECT_ON_FAIL"),
+              [&](auto value) { knobs.save_on_fail = value.value_or(false); });
   knobs.save_folder = get_env("NEURON_RT_INSPECT_OUTPUT_DIR").value_or(knobs.save_folder);
   errors.take(get_env_number("NEURON_RT_EXEC_TIMEOUT"), [&](auto value) {
     knobs.timeout_seconds = static_cast<std::uint32_t>(value.value_or(knobs.timeout_seconds));

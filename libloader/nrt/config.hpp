@@ -39,6 +39,7 @@ struct LoadKnobs {
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
   std::uint64_t packet_bytes = 0;        ///< NEURON_RT_DBG_DMA_PACKETIZATION_SIZE, 0 = unset
   bool save_neff = false;                ///< NEURON_RT_INSPECT_ENABLE
+  bool save_on_fail = false;             ///< NEURON_RT_INSPECT_ON_FAIL
   std::string save_folder = "./output";  ///< NEURON_RT_INSPECT_OUTPUT_DIR
 };
 Result<LoadKnobs> read_load_knobs();

@@ -81,6 +81,8 @@ void DataStore::count_status(std::uint32_t core, NRT_STATUS status) noexcept {
       return add(core, Counter::resource_core_error, 1);
     case NRT_UNSUPPORTED_NEFF_VERSION:
       return add(core, Counter::unsupported_version, 1);
+    case NRT_EXEC_OOB:
+      return add(core, Counter::out_of_bounds, 1);
     default:
       return;
   }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "api.hpp"
 #include "completion.hpp"
+#include "inspection.hpp"
 #include "log.hpp"
 #include "models.hpp"
 #include "tensor_api.hpp"
@@ -110,7 +112,22 @@ Result<std::unique_ptr<ExecutionRequest>> ExecutionRequest::make(Runtime& runtim
                 "executing on real hardware is refused: the encodings it needs are not known "
                 "(decision 24)");
   }
+  NEFFLD_TRY(request->check_ranks());
   return request;
+}
+
+/// The other ranks of its collectives are not there.
+Result<void> ExecutionRequest::check_ranks() const {
+  if (model_->ranks == 1) return {};
+  for (const KbinPlan& kbin : model_->bridge.loaded->plan.kbins) {
+    if (kbin.collectives == 0) continue;
+    return fail(
+        Status::invalid, ErrorClass::unsupported, {},
+        fmt::format("collectives beyond one rank are not supported: the model was loaded as "
+                    "rank {} of {} and has {} collective operations on core {}",
+                    model_->gid.value_or(0), model_->ranks, kbin.collectives, kbin.core));
+  }
+  return {};
 }
 
 ExecutionRequest::~ExecutionRequest() {
@@ -181,7 +198,7 @@ Result<void> ExecutionRequest::copy_back() {
   return {};
 }
 
-Result<void> ExecutionRequest::run(Runtime& runtime) {
+Result<void> ExecutionRequest::go(Runtime& runtime) {
   NEFFLD_TRY(stage(runtime));
   NEFFLD_TRY(execute(runtime));
   NEFFLD_TRY(copy_back());
@@ -189,6 +206,25 @@ Result<void> ExecutionRequest::run(Runtime& runtime) {
     if (use.output) complete_output(*use.tensor);
   }
   return {};
+}
+
+/// What other processes see of an execution (spec 07 section 6.4): an inference on each core and
+/// the model's multiplications on the first one, or on that one how it failed.
+void ExecutionRequest::count(Runtime& runtime, const Result<void>& done) noexcept {
+  DataStore& store = device_->store();
+  const std::uint32_t first_core = runtime.first_core_of(model_->vnc);
+  if (!done) return store.count_status(first_core, public_status(done.error()));
+  for (std::uint32_t i = 0; i < model_->subgraphs; ++i) {
+    store.add(first_core + i, Counter::inferences, 1);
+  }
+  store.add(first_core, Counter::macs, model_->mac_count);
+}
+
+Result<void> ExecutionRequest::run(Runtime& runtime) {
+  const auto done = guarded([&] { return go(runtime); });
+  count(runtime, done);
+  if (!done) inspect_failed_execution(*model_);
+  return done;
 }
 
 }  // namespace neffld::nrt

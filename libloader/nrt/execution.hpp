@@ -16,7 +16,8 @@ namespace neffld::nrt {
 class ExecutionRequest {
  public:
   /// Errors (NRT_INVALID, NRT_INVALID_HANDLE): the model, the sets, a tensor that is missing, has
-  /// another size or lies where the model cannot reach it, hardware (decision 24).
+  /// another size or lies where the model cannot reach it, hardware (decision 24), collectives of
+  /// several ranks.
   static Result<std::unique_ptr<ExecutionRequest>> make(Runtime& runtime, const void* model,
                                                         const void* input_set,
                                                         const void* output_set);
@@ -43,12 +44,15 @@ class ExecutionRequest {
   Result<void> add(Runtime& runtime, const TensorSet& set, bool output);
   Result<Use> check(Runtime& runtime, const TensorSet& set, const std::string& name,
                     const TensorInfo& wanted, bool output) const;
+  Result<void> check_ranks() const;
   /// The first use of a name, or null.
   const Use* find(const std::string& name) const;
   Result<void> stage(Runtime& runtime);
   Result<void> execute(Runtime& runtime);
   void trace(Runtime& runtime, const ExecutionReport& report) const;
   Result<void> copy_back();
+  Result<void> go(Runtime& runtime);
+  void count(Runtime& runtime, const Result<void>& done) noexcept;
 
   ModelRegistry::Reference model_;
   std::shared_ptr<Device> device_;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 
 #include "api.hpp"
+#include "inspection.hpp"
 #include "log.hpp"
 
 namespace neffld::nrt {
@@ -46,6 +46,15 @@ class VncClaim {
   bool kept_ = false;
 };
 
+/// What part a load plays in the cache.
+void say_role(const char* text) noexcept {
+  try {
+    log(Level::debug, "NMGR", "kmgr_load_nn_nc", text);
+  } catch (...) {
+    // No memory for a line of the log is no reason to fail a load.
+  }
+}
+
 /// Parses through the cache: loads of one file that overlap share one parse.
 Result<ParseCache::Lease> parse(Runtime& runtime, Bytes neff, const NeffHeader& header,
                                 const LoadKnobs& knobs) {
@@ -54,11 +63,10 @@ Result<ParseCache::Lease> parse(Runtime& runtime, Bytes neff, const NeffHeader& 
   options.build.allow_legacy = knobs.allow_legacy;
   const std::uint32_t variant = (knobs.validate_hash ? 1u : 0u) | (knobs.allow_legacy ? 2u : 0u);
   const Arch arch = runtime.topology().arch;
-  auto lease = runtime.parse_cache.acquire(parse_key(neff, header, variant),
-                                           [&] { return parse_model(neff, arch, options); });
-  if (lease) {
-    log(Level::debug, "NMGR", "kmgr_load_nn_nc", ParseCache::role_text(lease->role()));
-  }
+  auto lease = runtime.parse_cache.acquire(
+      parse_key(neff, header, variant), [&] { return parse_model(neff, arch, options); },
+      []() noexcept { say_role("waiting for cache creation"); });
+  if (lease) say_role(ParseCache::role_text(lease->role()));
   return lease;
 }
 
@@ -70,13 +78,16 @@ std::uint64_t fold(const std::array<std::uint8_t, 16>& uuid) {
 }
 
 std::shared_ptr<ModelRecord> make_record(const ParsedModel& parsed, std::uint32_t vnc,
-                                         std::optional<std::uint32_t> gid, const LoadKnobs& knobs) {
+                                         const std::optional<Rank>& rank, const LoadKnobs& knobs) {
   auto record = std::make_shared<ModelRecord>();
   record->vnc = vnc;
   record->subgraphs = static_cast<std::uint32_t>(parsed.kbins.size());
   record->name = header_name(parsed.header);
   std::copy_n(parsed.header.uuid, record->uuid.size(), record->uuid.begin());
-  record->gid = gid;
+  if (rank) {
+    record->gid = rank->id;
+    record->ranks = rank->count;
+  }
   record->trace_uuid = fold(record->uuid);
   record->mac_count = parsed.manifest.mac_count;
   record->store_slots.assign(record->subgraphs, no_slot);
@@ -132,27 +143,14 @@ void count_failure(Runtime& runtime, std::uint32_t vnc, const Error& error) {
   }
 }
 
-/// NEURON_RT_INSPECT_ENABLE: keeps the NEFF beside the profiles. Failing to is no load failure.
-void save_neff(const LoadKnobs& knobs, const ModelRecord& record, Bytes neff,
-               const NeffHeader& header) {
-  if (!knobs.save_neff) return;
-  const std::string path =
-      fmt::format("{}/neff_{}_{}.neff", knobs.save_folder, header_uuid(header), record.h_nn);
-  std::error_code error;
-  std::filesystem::create_directories(knobs.save_folder, error);
-  if (const auto saved = write_file(path, neff); !saved) {
-    log(Level::warn, "NRT", "nrt_save_neff", to_sentence(saved.error()));
-  }
-}
-
 /// The stages from parse to register, between claiming a core and making the handle.
 Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
                                                  const NeffHeader& header, std::uint32_t vnc,
-                                                 std::optional<std::uint32_t> gid,
+                                                 const std::optional<Rank>& rank,
                                                  const LoadKnobs& knobs) {
   NEFFLD_ASSIGN(const std::shared_ptr<Device> device, runtime.device_of(vnc));
   NEFFLD_ASSIGN(const ParseCache::Lease lease, parse(runtime, neff, header, knobs));
-  const std::shared_ptr<ModelRecord> record = make_record(lease.model(), vnc, gid, knobs);
+  const std::shared_ptr<ModelRecord> record = make_record(lease.model(), vnc, rank, knobs);
   for (const std::string& warning : lease.model().manifest.warnings) {
     log(Level::warn, "NMGR", "kmgr_load_nn_nc", warning);
   }
@@ -183,7 +181,7 @@ Result<std::shared_ptr<ModelRecord>> load_record(Runtime& runtime, Bytes neff,
 }  // namespace
 
 Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
-                         std::optional<std::uint32_t> gid) {
+                         const std::optional<Rank>& rank) {
   NEFFLD_ASSIGN(const NeffHeader header, check_header(neff));
   NEFFLD_TRY(check_core_size(header, runtime.topology()));
   NEFFLD_ASSIGN(const std::uint32_t claimed, runtime.claim_vnc(vnc));
@@ -195,12 +193,13 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
           knobs.timeout_seconds ? fmt::format("{} s", knobs.timeout_seconds) : std::string("none"),
           knobs.scratchpad_page_bytes >> 20, knobs.io_ring_sets));
 
-  auto record = load_record(runtime, neff, header, claim.vnc(), gid, knobs);
+  auto record = load_record(runtime, neff, header, claim.vnc(), rank, knobs);
   if (!record) {
     log_inner_error("NMGR", "kmgr_load_nn_post_metrics",
                     fmt::format("Failed to load NN: {}, err: {}", header_name(header),
                                 static_cast<int>(record.error().status)));
     count_failure(runtime, claim.vnc(), record.error());
+    inspect_failed_load(knobs, neff, header);
     return tl::unexpected<Error>(record.error());
   }
   claim.keep();
@@ -213,7 +212,7 @@ Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
     log(Level::info, "NMGR", "kmgr_load_nn_nc",
         fmt::format("Loaded NN \"{}\" ID: {} on virtual core {}", (*record)->name, h_nn,
                     claim.vnc()));
-    save_neff(knobs, **record, neff, header);
+    inspect_loaded(knobs, **record, neff, header);
     return runtime.models.insert(std::move(made));
   });
   if (!handle) {

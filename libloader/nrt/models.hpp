@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <optional>
 
+#include "collectives.hpp"
 #include "neffld/bytes.hpp"
 #include "neffld/error.hpp"
 #include "runtime.hpp"
 
 namespace neffld::nrt {
 
-/// Loads a NEFF on a virtual core (-1: the least used) and returns its handle. `gid` is its rank in
-/// a collectives context. On failure everything is as it was before.
+/// Loads a NEFF on a virtual core (-1: the least used) and returns its handle. `rank` is its
+/// place among those that take part in its collectives. On failure everything is as it was before.
 Result<void*> load_model(Runtime& runtime, Bytes neff, std::int32_t vnc,
-                         std::optional<std::uint32_t> gid);
+                         const std::optional<Rank>& rank);
 
 /// Ends a handle and unloads its model.
 Result<void> unload_model(Runtime& runtime, const void* handle);

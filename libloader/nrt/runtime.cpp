@@ -212,6 +212,7 @@ void Runtime::close() {
     const std::scoped_lock async_lock(async_mutex_);
     async_queues_.clear();  // each waits for what is queued
   }
+  set_async_callback({});
   unload_everything();
   models.clear();
   storages.release_all();
@@ -296,6 +297,16 @@ AsyncQueue* Runtime::async_queue(std::uint32_t vnc) {
   auto& queue = async_queues_.at(vnc);
   if (queue == nullptr) queue = std::make_unique<AsyncQueue>(*this, vnc, async_capacity_);
   return queue.get();
+}
+
+void Runtime::set_async_callback(const AsyncCallback& callback) {
+  const std::scoped_lock lock(callback_mutex_);
+  callback_ = callback;
+}
+
+Runtime::AsyncCallback Runtime::async_callback() {
+  const std::scoped_lock lock(callback_mutex_);
+  return callback_;
 }
 
 std::uint32_t Runtime::logical_core_of(std::uint32_t vnc) const {

@@ -101,9 +101,13 @@ class Runtime {
   /// Where executions on a virtual core queue up; null: they are synchronous. The queue lives until
   /// the runtime closes.
   AsyncQueue* async_queue(std::uint32_t vnc);
-  /// Told the end of every queued execution.
-  std::atomic<NRT_ASYNC_EXEC_STATUS_CALLBACK> async_callback = nullptr;
-  std::atomic<void*> async_params = nullptr;
+  /// Who is told the end of every queued execution, from registering to the end of nrt_close().
+  struct AsyncCallback {
+    NRT_ASYNC_EXEC_STATUS_CALLBACK function = nullptr;
+    void* params = nullptr;
+  };
+  void set_async_callback(const AsyncCallback& callback);
+  AsyncCallback async_callback();
 
  private:
   Runtime();
@@ -132,6 +136,9 @@ class Runtime {
   std::mutex devices_mutex_;
   std::vector<std::shared_ptr<Device>> devices_;  ///< by number; null until used
   DeviceSettings device_settings_;
+
+  std::mutex callback_mutex_;
+  AsyncCallback callback_;
 
   std::mutex async_mutex_;
   std::uint32_t async_capacity_ = 0;  ///< requests of one core in flight, 0 = synchronous

@@ -43,6 +43,7 @@ Result<std::shared_ptr<Storage>> Storage::on_device(StorageList& list, const Dev
   auto storage = std::shared_ptr<Storage>(new Storage);
   NEFFLD_ASSIGN(storage->memory_, place.device->allocate(size, place.hbm, place.core,
                                                          fmt::format("tensor {}", name)));
+  storage->device_ = true;
   storage->place_ = place;
   storage->size_ = size;
   list.add(storage.get());
@@ -83,6 +84,7 @@ void Storage::release() noexcept {
   host_ = nullptr;
   const auto freed = guarded([&] { return place_.device->free(memory_.handle); });
   if (!freed) log_inner_error("TDRV", "tensor_free", freed.error().text);
+  place_.device.reset();
 }
 
 bool Storage::gone() const {

@@ -53,7 +53,8 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
-  bool is_device() const { return place_.device != nullptr; }
+  bool is_device() const { return device_; }
+  /// Where device memory is, until it is released.
   const DevicePlace& place() const { return place_; }
   const DeviceMemory& memory() const { return memory_; }
   std::uint64_t size() const { return size_; }
@@ -75,7 +76,7 @@ class Storage {
   void begin_use(bool writes);
   void end_use(bool writes) noexcept;
 
-  /// Frees device memory early, once.
+  /// Frees device memory early, once, and lets the device go.
   void release() noexcept;
 
  private:
@@ -91,6 +92,7 @@ class Storage {
   std::condition_variable_any use_ended_;
   std::uint64_t pending_reads_ = 0, pending_writes_ = 0;  ///< executions that use the storage
   StorageList* list_ = nullptr;
+  bool device_ = false;  ///< device memory, be it gone by now
   DevicePlace place_;
   DeviceMemory memory_;
   bool gone_ = false;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "neffld/bytes.hpp"
 #include "neffld/session.hpp"
 
 namespace neffld {
@@ -29,6 +30,14 @@ struct ModelBridge {
   LoadedModel* loaded = nullptr;
 };
 
+/// A copy of a model's file, for the first of its executions that fails to leave in `path`.
+struct KeptNeff {
+  KeptNeff(std::string to, Bytes neff) : path(std::move(to)), bytes(neff.begin(), neff.end()) {}
+  const std::string path;
+  const std::vector<std::uint8_t> bytes;
+  std::atomic<bool> written = false;
+};
+
 /// dlr_model: what the process knows of a loaded model without asking a device.
 struct ModelRecord {
   std::uint32_t h_nn = 0;
@@ -37,6 +46,7 @@ struct ModelRecord {
   std::string name;
   std::array<std::uint8_t, 16> uuid = {};
   std::optional<std::uint32_t> gid;  ///< rank in the collectives context it was loaded with
+  std::uint32_t ranks = 1;           ///< of that context
   std::uint64_t mac_count = 0;
   std::uint32_t interned_id = 0;  ///< the same for all loads of one UUID in this process
   std::uint64_t trace_uuid = 0;   ///< the UUID folded to 64 bits, names the model in traces
@@ -44,6 +54,7 @@ struct ModelRecord {
   std::uint32_t timeout_seconds = 0;       ///< of one execution, 0 = no limit
   std::map<std::string, TensorInfo> inputs, outputs;
   ModelBridge bridge;
+  std::unique_ptr<KeptNeff> kept;  ///< null unless failed executions are to be inspected
   std::atomic<ModelState> state = ModelState::loading;
   std::atomic<std::uint64_t> references = 0;
 };

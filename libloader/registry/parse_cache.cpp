@@ -73,7 +73,8 @@ Result<ParseCache::Lease> ParseCache::create(const Parse& parse) {
   return tl::unexpected<Error>(std::move(made.error()));
 }
 
-Result<ParseCache::Lease> ParseCache::acquire(const ParseKey& key, const Parse& parse) {
+Result<ParseCache::Lease> ParseCache::acquire(const ParseKey& key, const Parse& parse,
+                                              OnWait on_wait) {
   const bool anonymous =
       std::all_of(key.uuid.begin(), key.uuid.end(), [](std::uint8_t byte) { return byte == 0; });
   std::unique_lock lock(mutex_);
@@ -95,6 +96,9 @@ Result<ParseCache::Lease> ParseCache::acquire(const ParseKey& key, const Parse& 
   if (same && state_ == State::pending) {
     ++references_;  // keeps the slot ours while we sleep
     ++waiting_;
+    lock.unlock();
+    on_wait();
+    lock.lock();
     settled_.wait(lock, [&] { return state_ != State::pending; });
     --waiting_;
     if (state_ == State::ready) {

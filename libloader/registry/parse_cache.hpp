@@ -32,6 +32,8 @@ ParseKey parse_key(Bytes file, const NeffHeader& header, std::uint32_t options);
 class ParseCache {
  public:
   using Parse = std::function<Result<ParsedModel>()>;
+  /// Told, outside the lock, that a load is going to wait for the creator. May not throw.
+  using OnWait = void (*)() noexcept;
 
   /// What a load did; the numbers count calls since the start.
   enum class Role : std::uint8_t {
@@ -64,7 +66,8 @@ class ParseCache {
 
   /// Takes the slot's result if it fits the key, waits for it if it is being made, or calls
   /// `parse`, outside the lock. A zero uuid is never shared. Errors: those of `parse`.
-  Result<Lease> acquire(const ParseKey& key, const Parse& parse);
+  Result<Lease> acquire(
+      const ParseKey& key, const Parse& parse, OnWait on_wait = []() noexcept {});
 
   struct Counts {
     std::uint64_t roles[5] = {};

@@ -25,6 +25,14 @@ static void tell(void* params, uint32_t model_id, uint32_t vnc, uint64_t job_id,
   pthread_mutex_unlock(&mutex);
 }
 
+static int times_told(void) {
+  int count;
+  pthread_mutex_lock(&mutex);
+  count = told;
+  pthread_mutex_unlock(&mutex);
+  return count;
+}
+
 static void hold(int value) {
   pthread_mutex_lock(&mutex);
   held = value;
@@ -64,7 +72,7 @@ int main(int argc, char** argv) {
     CHECK_OK(status);
   }
   CHECK_OK(nrt_async_drain_queued_execs(-1));
-  CHECK(told == executions);
+  CHECK(times_told() == executions);
   CHECK_OK(nrt_tensor_check_output_completion(it.tensors[last], 0, 2 + executions));
   check_outputs(&it);
 
@@ -74,7 +82,7 @@ int main(int argc, char** argv) {
   CHECK_STATUS(execute_whole(&it), NRT_QUEUE_FULL);
   hold(0);
   CHECK_OK(nrt_async_drain_queued_execs(0));
-  CHECK(told == executions + in_flight);
+  CHECK(times_told() == executions + in_flight);
 
   /* Nobody would copy an output back. */
   CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, 0, it.info->tensor_array[last].size,
@@ -92,8 +100,9 @@ int main(int argc, char** argv) {
   /* Unloading and freeing wait for what is queued; closing does too. */
   for (int i = 0; i < in_flight; ++i) CHECK_OK(execute_whole(&it));
   unload_whole(&it);
-  CHECK(told == executions + 2 * in_flight || told == executions + 2 * in_flight - 1);
+  /* Whoever waits for the last one may see it end before its callback has. */
+  CHECK(times_told() >= executions + 2 * in_flight - 1);
   nrt_close();
-  CHECK(told == executions + 2 * in_flight);
+  CHECK(times_told() == executions + 2 * in_flight);
   return report("async");
 }

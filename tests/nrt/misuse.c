@@ -4,13 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "nrt/ndebug_stream.h"
-#include "nrt/nec.h"
-#include "nrt/nrt_async.h"
-#include "nrt/nrt_async_sendrecv.h"
 #include "nrt/nrt_experimental.h"
-#include "nrt/nrt_profile.h"
-#include "nrt/nrt_sys_trace.h"
 
 /* What failed leaves nothing on the device, what was freed neither. */
 static void check_device_is_empty(void) {
@@ -42,6 +36,12 @@ static void models(const void* neff, size_t size) {
   copy[22] = 0xFF; /* data_size */
   CHECK_STATUS(nrt_load(copy, size, 0, -1, &model), NRT_INVALID);
   memcpy(copy, neff, size);
+  memcpy(copy + 8, &size, sizeof size); /* header_size */
+  CHECK_STATUS(nrt_load(copy, size, 0, -1, &model), NRT_INVALID);
+  memcpy(copy, neff, size);
+  copy[0] = 7; /* packager */
+  CHECK_STATUS(nrt_load(copy, size, 0, -1, &model), NRT_UNSUPPORTED_NEFF_VERSION);
+  memcpy(copy, neff, size);
   copy[24] = 3; /* major version */
   CHECK_STATUS(nrt_load(copy, size, 0, -1, &model), NRT_UNSUPPORTED_NEFF_VERSION);
   memcpy(copy, neff, size);
@@ -50,6 +50,12 @@ static void models(const void* neff, size_t size) {
   free(copy);
   check_device_is_empty();
 
+  for (int32_t vnc_count = -1; vnc_count <= 2; ++vnc_count) {
+    CHECK_OK(nrt_load(neff, size, 0, vnc_count, &model));
+    CHECK_OK(nrt_unload(model));
+  }
+  CHECK_STATUS(nrt_load_collectives(neff, size, 0, 3, 0, 1, &model), NRT_INVALID);
+  CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 0, 1, NULL), NRT_INVALID);
   CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 0, 0, &model), NRT_INVALID);
   CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 1, 1, &model), NRT_INVALID);
   CHECK_STATUS(nrt_load_collectives(neff, size, 0, -1, 0, 2, &model), NRT_INVALID);
@@ -83,6 +89,40 @@ static void models(const void* neff, size_t size) {
   CHECK_OK(nrt_free_model_tensor_info(NULL));
   CHECK_STATUS(nrt_execute(NULL, NULL, NULL), NRT_INVALID);
   CHECK_STATUS(nrt_execute(stale, NULL, NULL), NRT_INVALID_HANDLE);
+}
+
+/* -1 is the least used core, the lowest of several. */
+static void free_cores(const void* neff, size_t size) {
+  enum { most = 64 };
+  nrt_model_t* models[2 * most];
+  nrt_model_info_t info;
+  uint32_t cores = 0, round = 0;
+  size_t written = 0;
+  CHECK_OK(nrt_get_visible_vnc_count(&cores));
+  CHECK(cores > 0 && cores <= most);
+  for (; round < 2 * cores; ++round) {
+    CHECK_OK(nrt_load(neff, size, -1, -1, &models[round]));
+    CHECK_OK(nrt_get_model_info(models[round], &info, sizeof info, &written));
+    CHECK(info.vnc == round % cores);
+  }
+  /* The core that is given back is the next one. */
+  CHECK_OK(nrt_unload(models[cores - 1]));
+  CHECK_OK(nrt_load(neff, size, -1, -1, &models[cores - 1]));
+  CHECK_OK(nrt_get_model_info(models[cores - 1], &info, sizeof info, &written));
+  CHECK(info.vnc == cores - 1);
+  while (round > 0) CHECK_OK(nrt_unload(models[--round]));
+}
+
+/* The first and the last core have different banks. */
+static void two_banks(void) {
+  nrt_tensor_t *near = NULL, *far = NULL;
+  uint32_t cores = 0;
+  CHECK_OK(nrt_get_visible_vnc_count(&cores));
+  CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 16, "near", &near));
+  CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, (int)cores - 1, 16, "far", &far));
+  if (cores > 1) CHECK_STATUS(nrt_tensor_copy(near, 0, far, 0, 16), NRT_INVALID);
+  nrt_tensor_free(&near);
+  nrt_tensor_free(&far);
 }
 
 static void tensors(void) {
@@ -157,7 +197,7 @@ static void tensors(void) {
 
 static void sets(void) {
   nrt_tensor_set_t *set = NULL, *stale;
-  nrt_tensor_t *tensor = NULL, *found = NULL;
+  nrt_tensor_t *tensor = NULL, *found = NULL, *other = NULL;
   CHECK_STATUS(nrt_allocate_tensor_set(NULL), NRT_INVALID);
   CHECK_OK(nrt_allocate_tensor_set(&set));
   CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, -1, 8, "a", &tensor));
@@ -170,6 +210,12 @@ static void sets(void) {
   CHECK_OK(nrt_add_tensor_to_tensor_set(set, "a", tensor));
   CHECK_OK(nrt_get_tensor_from_tensor_set(set, "a", &found));
   CHECK(found == tensor);
+  CHECK_STATUS(nrt_get_tensor_from_tensor_set(set, NULL, &found), NRT_INVALID);
+  CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, -1, 8, "b", &other));
+  CHECK_OK(nrt_add_tensor_to_tensor_set(set, "a", other)); /* takes its place */
+  CHECK_OK(nrt_get_tensor_from_tensor_set(set, "a", &found));
+  CHECK(found == other);
+  nrt_tensor_free(&other);
   stale = set;
   nrt_destroy_tensor_set(&set);
   CHECK(set == NULL);
@@ -183,91 +229,6 @@ static void sets(void) {
   nrt_tensor_free(&tensor);
 }
 
-static void the_rest(void) {
-  const char** texts = NULL;
-  nrt_inspect_config_t* inspect = NULL;
-  nrt_profile_continuous_options_t* continuous = NULL;
-  ndebug_stream_event_header_t event;
-  nrt_vnc_memory_stats_t stats;
-  uint32_t number = 0, map[64];
-  char word[4] = "abc", out[4] = "", text[8];
-  size_t size = 0;
-  int value = 7, devices[64];
-  void* address = NULL;
-
-  CHECK_STATUS(nrt_get_vnc_memory_stats(1 << 20, &stats, sizeof stats, &size), NRT_INVALID);
-  CHECK_STATUS(nrt_get_vnc_memory_stats(0, NULL, 16, &size), NRT_INVALID);
-  CHECK_OK(nrt_get_vnc_memory_stats(0, &stats, 8, &size));
-  CHECK(size == 8);
-  CHECK_OK(nrt_host_device_id_get(0, &number));
-  CHECK(number == 0);
-  CHECK_STATUS(nrt_host_device_id_get(1000, &number), NRT_INVALID);
-  number = 64;
-  CHECK_OK(nrt_host_device_id_rid_map_get(&number, map));
-  CHECK(number >= 1 && map[0] == 0);
-  CHECK_STATUS(nrt_get_hbm_mmap_va(0, 0, &address, &size), NRT_INVALID);
-  CHECK_STATUS(nrt_get_hbm_mmap_va(0, 1000, &address, &size), NRT_INVALID_HANDLE);
-  CHECK_STATUS(nrt_get_dmabuf_fd(0, 0, &value), NRT_INVALID);
-  CHECK_STATUS(nrt_get_attached_efa_bdf(NULL, text, &size), NRT_FAILURE);
-
-  CHECK_OK(nrt_barrier(0, 0, 1));
-  CHECK_STATUS(nrt_barrier(0, 0, 2), NRT_INVALID);
-  CHECK_OK(nrt_build_global_comm(0, 0, 1));
-  CHECK_OK(nrt_cc_global_comm_init(0, 0, 1));
-  CHECK_OK(nrt_all_gather(0, 0, 1, 4, word, out));
-  CHECK(strcmp(out, "abc") == 0);
-  CHECK_STATUS(nrt_all_gather(0, 0, 1, 4, NULL, out), NRT_INVALID);
-  CHECK_STATUS(nrt_cc_create_stream(0), NRT_INVALID);
-  CHECK(nrt_get_libnccl_net(&value, text, sizeof text) == NULL);
-  CHECK(value == NRT_INVALID && strlen(text) == 7);
-  CHECK_OK(nrt_async_drain_queued_execs(0));
-  CHECK_OK(nrt_register_async_exec_callback(NULL, NULL));
-  CHECK_STATUS(nrt_set_pool_eng_ucode(NULL), NRT_FAILURE);
-  CHECK_OK(nrt_memcpy_to_device(out, word, 4));
-  CHECK_STATUS(nrt_memcpy_to_device(NULL, word, 4), NRT_INVALID);
-
-  /* Both flavours of these prototypes are in use: no argument may be looked at. */
-  CHECK_STATUS(
-      nrta_tensor_write((nrt_tensor_t*)1, (void*)1, 0, 1, 0, 0, (NRT_STATUS*)1, (nrta_seq_t*)1),
-      NRT_INVALID);
-  CHECK_STATUS(nrta_error_tracker_create(0, (nrta_error_tracker_t**)1), NRT_INVALID);
-  nrta_error_tracker_destroy((nrta_error_tracker_t*)1);
-  CHECK_OK(nrt_async_sendrecv_get_max_num_pending_request(&value));
-  CHECK(value == 0);
-  CHECK_STATUS(nrt_async_sendrecv_init(0), NRT_INVALID);
-  CHECK_STATUS(nrt_trace_start(true), NRT_INVALID);
-  CHECK_STATUS(nrt_inspect_begin(), NRT_INVALID);
-  CHECK_STATUS(nrt_debug_client_connect(0, &value), NRT_INVALID);
-  CHECK_STATUS(nrt_debug_client_read_one_event(0, &event, &address), NRT_QUEUE_EMPTY);
-
-  CHECK(nec_get_device_count(devices, 64) >= 1 && devices[0] == 0);
-  CHECK_OK(nec_get_virtual_core_size(&number));
-  CHECK(number == 1 || number == 2);
-  CHECK(nec_mla_idx_to_rid(0, 0) == -1 && !nec_is_mla_available(0, 0));
-
-  CHECK_OK(nrt_inspect_config_allocate(&inspect));
-  CHECK_STATUS(nrt_inspect_config_set_output_dir(inspect, ""), NRT_INVALID);
-  CHECK_STATUS(nrt_inspect_config_set_activity(inspect, "sleep", true), NRT_INVALID);
-  CHECK_OK(nrt_inspect_config_set_activity(inspect, "all", false));
-  CHECK_OK(nrt_inspect_config_set_activity(inspect, "cpu_util", true));
-  CHECK_OK(nrt_inspect_config_get_enabled_activity_types(inspect, &texts, &size));
-  CHECK(size == 1 && strcmp(texts[0], "cpu_util") == 0);
-  nrt_inspect_config_free_activity_types(texts, size);
-  CHECK_OK(nrt_inspect_config_get_all_activity_types(&texts, &size));
-  CHECK(size == 5);
-  for (size_t i = 0; i < size; ++i) free((void*)texts[i]);
-  free(texts);
-  CHECK_STATUS(nrt_inspect_config_set_defaults(NULL), NRT_INVALID);
-  CHECK_OK(nrt_inspect_config_free(inspect));
-  CHECK_OK(nrt_profile_continuous_options_allocate(&continuous));
-  CHECK_OK(nrt_profile_continuous_options_set_output_dir(continuous, "x"));
-  CHECK_OK(nrt_profile_continuous_options_free(continuous));
-  CHECK_OK(nrt_sys_trace_get_event_types(&texts, &size));
-  CHECK(size > 0);
-  nrt_sys_trace_free_event_types(texts, size);
-  CHECK_STATUS(nrt_profile_start(NULL, "x"), NRT_INVALID);
-}
-
 int main(int argc, char** argv) {
   size_t size;
   void* neff;
@@ -275,11 +236,12 @@ int main(int argc, char** argv) {
   neff = read_whole_file(argv[1], &size);
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   models(neff, size);
+  free_cores(neff, size);
   check_device_is_empty();
+  two_banks();
   tensors();
   check_device_is_empty();
   sets();
-  the_rest();
   nrt_close();
   free(neff);
   return report("misuse");

@@ -110,6 +110,60 @@ class Execution(unittest.TestCase):
         for arch, names in MOVERS.items():
             self.passes("async", arch, support.sample(names[0]), env=env)
 
+    def test_requests_of_many_threads_queue_up(self):
+        env = {**SKIPS, "NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "4"}
+        for arch, names in MOVERS.items():
+            self.passes("queued", arch, *map(support.sample, names[:3]), env=env)
+
+    def test_unloading_a_model_with_queued_requests_says_so(self):
+        log = os.path.join(tempfile.mkdtemp(dir=support.scratch()), "log")
+        done = support.program("async", support.sample("cast-v3"),
+                               env={"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "4",
+                                    "NEURON_RT_LOG_LOCATION": log, "NEURON_RT_LOG_LEVEL": "WARN",
+                                    **SKIPS})
+        self.assertEqual((done.code, done.err), (0, ""))
+        with open(log, encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"Execution requests on model 1001 have not been drained "
+                             "before unloading")
+
+    def test_collectives_of_several_ranks_do_not_run(self):
+        def all_reduce(stream):
+            slot = 64 * first_slot(stream, 0x41)
+            stream[slot] = 0xC8
+            stream[slot + 0x0C:slot + 64] = bytes(64 - 0x0C)
+            stream[slot + 0x0C:slot + 0x0E] = bytes((4, 10))  # add, float32
+            struct.pack_into("<IIQ", stream, slot + 0x10, 1, 1, 16)
+            stream[slot + 0x20] = 1
+
+        bad = patched("vecadd-v3", "sg00/DVE.bin", all_reduce)
+        log = os.path.join(tempfile.mkdtemp(dir=support.scratch()), "log")
+        done = support.program("collectives", bad, 1, 2, 0, INVALID,
+                               env={"NEURON_RT_LOG_LOCATION": log, **SKIPS,
+                                    "NEURON_RT_ROOT_COMM_ID": "10.0.0.1:62128"})
+        self.assertEqual((done.code, done.err), (0, ""))
+        with open(log, encoding="utf-8") as file:
+            self.assertIn("collectives beyond one rank are not supported: the model was loaded as "
+                          "rank 1 of 2 and has 1 collective operations on core 0", file.read())
+
+    def test_inspection_on_failure_keeps_what_fails_to_execute(self):
+        def no_update(stream):
+            slot = first_slot(stream, 0x41)
+            stream[64 * slot + 6:64 * slot + 8] = b"\0\0"
+
+        bad = patched("vecadd-v3", "sg00/DVE.bin", no_update)
+        for queued in ({}, {"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "1"}):
+            folder = os.path.join(tempfile.mkdtemp(dir=support.scratch()), "kept")
+            done = support.program("guide", bad, 0 if queued else TIMEOUT,
+                                   env={"NEURON_RT_INSPECT_ON_FAIL": "1", **SKIPS, **queued,
+                                        "NEURON_RT_INSPECT_OUTPUT_DIR": folder})
+            self.assertEqual(done.code, 0, done.err)
+            kept = os.listdir(folder)
+            self.assertEqual(len(kept), 1)
+            self.assertRegex(kept[0], r"^neff_[0-9a-f-]{36}_1001\.neff$")
+            self.assertIn(f"the NEFF is kept in {folder}/{kept[0]}", done.err)
+            with open(bad, "rb") as file, open(os.path.join(folder, kept[0]), "rb") as copy:
+                self.assertEqual(file.read(), copy.read())
+
     def test_few_ring_sets_are_enough(self):
         env = {**SKIPS, "NEURON_RT_IO_RING_CACHE_SIZE": "1"}
         self.passes("residents", "v3", 1, 3, *map(support.sample, MOVERS["v3"]), env=env)

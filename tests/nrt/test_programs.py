@@ -2,6 +2,7 @@
 """The C programs on generated files and, when there are some, on the real ones."""
 
 import os
+import re
 import unittest
 
 import support
@@ -15,6 +16,19 @@ FILES = {
 }
 # Right results are the business of other tests.
 QUIET = {"NEURON_RT_LOG_LEVEL": "QUIET", "NEFFLD_COMPUTE": "skip"}
+QUEUE = {"NEURON_RT_ASYNC_EXEC_MAX_INFLIGHT_REQUESTS": "4"}
+
+
+def logged(name, *arguments, level="ERROR", env=None):
+    """Runs a program that must pass and returns the lines of its log."""
+    path = os.path.join(support.scratch(), f"{name}.log")
+    if os.path.exists(path):
+        os.remove(path)
+    done = support.program(name, *arguments, env={**QUIET, "NEURON_RT_LOG_LEVEL": level,
+                                                  "NEURON_RT_LOG_LOCATION": path, **(env or {})})
+    assert (done.code, done.err) == (0, ""), done.err
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
 
 
 class Programs(unittest.TestCase):
@@ -47,6 +61,85 @@ class Programs(unittest.TestCase):
 
     def test_every_misuse_has_its_status(self):
         self.on_every_sample("misuse")
+
+    def test_functions_beside_models_and_tensors(self):
+        self.on_every_sample("extras")
+
+    def test_every_function_has_its_status_in_every_state_and_in_forked_children(self):
+        for arch, samples in FILES.items():
+            self.passes("gates", arch, support.sample(samples[0]), env=QUEUE)
+
+    def test_each_state_says_what_it_is(self):
+        lines = logged("gates", support.sample("vecadd-v3"), env=QUEUE)
+        for function, text in (("nrt_load", "NRT uninitialized"),
+                               ("nrt_execute", "NRT already closed"),
+                               ("nrt_execute", "Incompatible runtime state: NRT_STATE_CHILD"),
+                               ("nrt_tensor_get_va", "Unexpected runtime state: NRT_STATE_START"),
+                               ("nrt_tensor_get_va", "Unexpected runtime state: NRT_STATE_CLOSED"),
+                               ("nrt_tensor_get_va", "Unexpected runtime state: NRT_STATE_CHILD")):
+            self.assertTrue(any(re.search(rf" NRT:{function} +{text}$", line) for line in lines),
+                            f"{function}: {text}")
+
+    def test_a_function_with_nothing_behind_it_says_so_once(self):
+        lines = logged("gates", support.sample("vecadd-v3"), env=QUEUE)
+        said = [re.search(r" NRT:(\S+) +(\S+) is not supported by this library$", line)
+                for line in lines]
+        names = [match.group(1) for match in said if match and match.group(1) == match.group(2)]
+        self.assertEqual(len(names), len(set(names)))
+        with open(os.path.join(os.path.dirname(__file__), "gates.c"), encoding="utf-8") as file:
+            stubs = file.read().split("static void stubs")[1].split("\n}\n")[0]
+        self.assertEqual(set(names), set(re.findall(r"CHECK_STATUS\(\s*(nrta?_\w+)", stubs)))
+        self.assertGreater(len(names), 30)
+
+    def test_misuse_says_what_the_reference_says(self):
+        text = "\n".join(logged("misuse", support.sample("vecadd-v3")))
+        for sentence in ("vnc_count is deprecated. only use -1.",
+                         "Invalid NEFF buffer",
+                         "Invalid number of NEFF bytes received 0:",
+                         "Invalid number of NEFF bytes received 3ff:",
+                         "Invalid NEFF file size hdr sz: ",
+                         "Invalid NEFF data size(",
+                         "Unsupported NEFF packager: 7",
+                         "NEFF version: 3.",
+                         "Could not find VNC id 4096",
+                         "Failed to load NN: ",
+                         "Tensors must be allocated on same HBM (SRC: 0) (DST: 3)"):
+            self.assertIn(sentence, text)
+
+    def test_a_model_of_several_ranks_loads_with_the_address_of_the_first(self):
+        path, root = support.sample("vecadd-v3"), "NEURON_RT_ROOT_COMM_ID"
+        for address in ("10.0.0.1:1", "127.0.0.1:65535", "[::1]:62128", "[fe80::1:2]:7"):
+            self.passes("collectives", "v3", path, 2, 5, EXECUTE, EXECUTE, env={root: address})
+        # One rank needs none.
+        self.passes("collectives", "v3", path, 0, 1, EXECUTE, EXECUTE, env={root: "nonsense"})
+        for address in ("10.0.0.1", "10.0.0.1:", "10.0.0.1:0", "10.0.0.1:65536", "10.0.0.1:x",
+                        "10.0.0:1", "rank0:62128", "::1:62128", "[10.0.0.1]:62128", "[]:1", ":1"):
+            lines = logged("collectives", path, 0, 2, REFUSED, env={root: address})
+            self.assertTrue(any(f"Invalid value '{address}' for {root}, expected an address and a "
+                                "port" in line for line in lines), address)
+        lines = logged("collectives", path, 0, 2, REFUSED)
+        self.assertTrue(any(f"several ranks needs {root}" in line for line in lines))
+        for rank, count in ((0, 0), (1, 1), (7, 5), (0xFFFFFFFF, 0xFFFFFFFF)):
+            lines = logged("collectives", path, rank, count, REFUSED, env={root: "10.0.0.1:1"})
+            self.assertTrue(any(f"ctx_device_id {rank} of ctx_device_count {count}, expected" in line
+                                for line in lines))
+
+    def test_trn1_has_rings_of_certain_numbers_of_cores(self):
+        path = support.sample("vecadd-v2")
+        root = {"NEURON_RT_ROOT_COMM_ID": "10.0.0.1:62128"}
+        trn1 = {"NEFFLD_DEVICE": "sim:v2", **root}
+        for count in (1, 2, 8, 16, 32, 64, 4096):
+            self.passes("collectives", "v2", path, 0, count, EXECUTE, env=root)
+        for instance in ({}, {"NEURON_RT_FAKE_INSTANCE_TYPE": "trn1.32xlarge"},
+                         {"NEURON_RT_FAKE_INSTANCE_TYPE": "trn1n.32xlarge"}):
+            for count in (3, 4, 31, 48):
+                lines = logged("collectives", path, 0, count, REFUSED, env={**trn1, **instance})
+                self.assertTrue(any("Unsupported topology. Supported number of Neuron Cores is 1, "
+                                    "2, 8, 16 or a multiple of 32, found ctx_device_count "
+                                    f"{count}" in line for line in lines), (instance, count))
+        # Other instances have no such rings.
+        self.passes("collectives", "v2", path, 0, 3, EXECUTE,
+                    env={"NEURON_RT_FAKE_INSTANCE_TYPE": "inf2.48xlarge", **root})
 
     def test_what_is_no_handle_is_refused_by_every_function(self):
         self.on_every_sample("stale")
@@ -160,6 +253,28 @@ class Programs(unittest.TestCase):
         self.assertEqual(len(kept), 1)
         with open(path, "rb") as file, open(os.path.join(folder, kept[0]), "rb") as copy:
             self.assertEqual(file.read(), copy.read())
+
+    def test_inspection_on_failure_keeps_what_fails_to_load(self):
+        folder = os.path.join(support.scratch(), "failed")
+        env = {"NEURON_RT_INSPECT_ON_FAIL": "1", "NEURON_RT_INSPECT_OUTPUT_DIR": folder}
+        self.passes("guide", "v3", support.sample("vecadd-v3"), EXECUTE, env=env)
+        self.assertFalse(os.path.exists(folder))
+        path = support.sample("vecadd-v2")
+        for _ in range(2):
+            done = support.program("guide", path, env={"NEFFLD_DEVICE": "sim:v3", **env})
+            self.assertEqual(done.code, 1)
+            kept = os.listdir(folder)
+            self.assertEqual(len(kept), 1)
+            self.assertRegex(kept[0], r"^neff_[0-9a-f-]{36}_failed\.neff$")
+            self.assertIn(f"the NEFF is kept in {folder}/{kept[0]}", done.err)
+            with open(path, "rb") as file, open(os.path.join(folder, kept[0]), "rb") as copy:
+                self.assertEqual(file.read(), copy.read())
+        # What is no NEFF is not kept, and a folder that cannot be made is no other error.
+        env["NEURON_RT_INSPECT_OUTPUT_DIR"] = path
+        done = support.program("guide", path, env={"NEFFLD_DEVICE": "sim:v3", **env})
+        self.assertIn("Loading a NEFF compiled for a different arch is not allowed", done.err)
+        bad = support.program("guide", path, env={"NEURON_RT_INSPECT_ON_FAIL": "perhaps"})
+        self.assertIn("Invalid value 'perhaps' for NEURON_RT_INSPECT_ON_FAIL", bad.err)
 
 
 if __name__ == "__main__":

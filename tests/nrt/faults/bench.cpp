@@ -17,15 +17,17 @@ std::shared_ptr<SimDevice> device;
 std::vector<Fault> plan;
 std::shared_ptr<FaultLog> log;
 
+std::shared_ptr<SimDevice> make_device(std::uint32_t architecture) {
+  auto made = SimDevice::create({.architecture = architecture});
+  REQUIRE(made);
+  return *made;
+}
+
 /// The devices of both architectures live as long as the program.
 std::shared_ptr<SimDevice> device_of(std::uint32_t architecture) {
   static std::map<std::uint32_t, std::shared_ptr<SimDevice>> devices;
   auto& found = devices[architecture];
-  if (found == nullptr) {
-    auto made = SimDevice::create({.architecture = architecture});
-    REQUIRE(made);
-    found = *made;
-  }
+  if (found == nullptr) found = make_device(architecture);
   return found;
 }
 
@@ -67,9 +69,13 @@ std::vector<std::uint8_t> with_member(std::string_view name, std::string_view me
   return packed(sample);
 }
 
-Bench::Bench(const BenchOptions& options) : log_(std::make_shared<FaultLog>()) {
+Bench::Bench(const BenchOptions& options)
+    : log_(std::make_shared<FaultLog>()),
+      device_(options.executes ? make_device(options.architecture)
+                               : device_of(options.architecture)),
+      executes_(options.executes) {
   log_->on_strike = options.on_strike;
-  device = device_of(options.architecture);
+  device = device_;
   plan = options.plan;
   log = log_;
   setenv("NEFFLD_DEVICE", options.architecture == 2 ? "sim:v2" : "sim:v3", 1);
@@ -84,7 +90,7 @@ Bench::Bench(const BenchOptions& options) : log_(std::make_shared<FaultLog>()) {
 
 Bench::~Bench() {
   nrt_close();
-  CHECK(device->counters().live_handles == 0);
+  if (!executes_) CHECK(device_->counters().live_handles == 0);
 }
 
 SimDevice& Bench::sim() const {
@@ -123,6 +129,26 @@ void Bench::check_clean(const std::vector<std::uint8_t>& good) {
   CHECK(info.vnc == 0);
   REQUIRE(nrt_unload(model) == NRT_SUCCESS);
   CHECK(live_handles() == 0);
+}
+
+Io::Io(nrt_model_t* model, int vnc) : model_(model) {
+  nrt_tensor_info_array_t* info = nullptr;
+  REQUIRE(nrt_get_model_tensor_info(model, &info) == NRT_SUCCESS);
+  for (auto& set : sets_) REQUIRE(nrt_allocate_tensor_set(&set) == NRT_SUCCESS);
+  for (std::uint64_t i = 0; i < info->tensor_count; ++i) {
+    const nrt_tensor_info_t& one = info->tensor_array[i];
+    nrt_tensor_t* tensor = nullptr;
+    REQUIRE(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, vnc, one.size, one.name, &tensor) ==
+            NRT_SUCCESS);
+    tensors_.push_back(tensor);
+    REQUIRE(nrt_add_tensor_to_tensor_set(sets_[one.usage], one.name, tensor) == NRT_SUCCESS);
+  }
+  nrt_free_model_tensor_info(info);
+}
+
+Io::~Io() {
+  for (nrt_tensor_t* tensor : tensors_) nrt_tensor_free(&tensor);
+  for (auto& set : sets_) nrt_destroy_tensor_set(&set);
 }
 
 }  // namespace test

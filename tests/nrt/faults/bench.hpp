@@ -30,6 +30,8 @@ struct BenchOptions {
   std::vector<Fault> plan;              ///< counted from the opening of the device
   std::function<void()> on_strike;      ///< see FaultLog
   std::uint32_t logical_core_size = 0;  ///< NEFFLD_SIM_LNC, 0 = the architecture's
+  /// On a device of its own: one that has executed keeps its notification rings.
+  bool executes = false;
 };
 
 /// The runtime between init and close.
@@ -54,6 +56,23 @@ class Bench {
 
  private:
   std::shared_ptr<FaultLog> log_;
+  std::shared_ptr<SimDevice> device_;
+  bool executes_;
+};
+
+/// Device tensors and sets for every input and output of a model.
+class Io {
+ public:
+  Io(nrt_model_t* model, int vnc);
+  ~Io();
+  Io(const Io&) = delete;
+  Io& operator=(const Io&) = delete;
+  NRT_STATUS execute() { return nrt_execute(model_, sets_[0], sets_[1]); }
+
+ private:
+  nrt_model_t* model_;
+  std::vector<nrt_tensor_t*> tensors_;
+  nrt_tensor_set_t* sets_[2] = {};  ///< by nrt_tensor_usage_t
 };
 
 }  // namespace neffld::test

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Every edge on which a load through the C API can fail: the status, no live handle on the device,
 // the cores free, the next load works (issue "libnrt.so.1", seed page "Error and cleanup paths").
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "bench.hpp"
+#include "log.hpp"
 #include "neuron_abi/ioctl.h"
 #include "new_failure.hpp"
 #include "runtime.hpp"
@@ -115,6 +120,65 @@ TEST_CASE("edge: parse in the creator releases every waiter, and the slot is emp
   CHECK(cache.counts().roles[static_cast<std::size_t>(ParseCache::Role::after_failure)] >= waiters);
   CHECK(bench.live_handles() == 0);
   bench.check_clean(neff(good));
+}
+
+TEST_CASE("loads of one file that overlap parse it once") {
+  constexpr unsigned others = 15;
+  const std::string log =
+      (std::filesystem::temp_directory_path() / ("nrt-parse-" + std::to_string(getpid()))).string();
+  unsigned loaded = 0;
+  {
+    // The creator has its parse and waits, at its first allocation on the device, until everybody
+    // else has come for one.
+    std::atomic<bool> creator_stages = false;
+    std::function<void()> hold;
+    Bench bench({.plan = {{.kind = Fault::Kind::after,
+                           .command = NEURON_IOCTL_MEM_ALLOC_V2MT64,
+                           .answer = 0}},
+                 .on_strike = [&] { hold(); }});
+    setenv("NEURON_RT_LOG_LEVEL", "DEBUG", 1);
+    setenv("NEURON_RT_LOG_LOCATION", log.c_str(), 1);
+    nrt::configure_log();
+    ParseCache& cache = nrt::Runtime::get().parse_cache;
+    const ParseCache::Counts before = cache.counts();
+    const auto counted = [&](ParseCache::Role role) {
+      const auto at = static_cast<std::size_t>(role);
+      return cache.counts().roles[at] - before.roles[at];
+    };
+    hold = [&] {
+      creator_stages = true;
+      while (counted(ParseCache::Role::reuse) < others) std::this_thread::yield();
+    };
+    std::atomic<unsigned> good_loads = 0;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < others; ++i) {
+      threads.emplace_back([&] {
+        while (!creator_stages) std::this_thread::yield();
+        nrt_model_t* model = nullptr;
+        if (nrt_load(neff(good).data(), neff(good).size(), -1, -1, &model) != NRT_SUCCESS) return;
+        if (nrt_unload(model) == NRT_SUCCESS) ++good_loads;
+      });
+    }
+    bench.load_and_unload(neff(good));
+    for (std::thread& thread : threads) thread.join();
+    loaded = good_loads;
+    CHECK(counted(ParseCache::Role::creator) == 1);
+    CHECK(counted(ParseCache::Role::independent) == 0);
+    CHECK(cache.empty());
+    setenv("NEURON_RT_LOG_LEVEL", "QUIET", 1);
+    unsetenv("NEURON_RT_LOG_LOCATION");
+    nrt::configure_log();
+  }
+  CHECK(loaded == others);
+  std::ifstream file(log);
+  unsigned created = 0, used = 0;
+  for (std::string line; std::getline(file, line);) {
+    created += line.ends_with("first worker, creating cache") ? 1 : 0;
+    used += line.ends_with("using cache") ? 1 : 0;
+  }
+  std::filesystem::remove(log);
+  CHECK(created == 1);
+  CHECK(used == others);
 }
 
 TEST_CASE("edge: a container that is damaged") {

@@ -23,7 +23,8 @@ using namespace neffld::test;
 
 namespace {
 
-constexpr std::int32_t somebody = 987654321;  // no process has this number
+constexpr std::int32_t somebody = 987654321;      // no process has this number
+constexpr std::uint64_t sample_macs = 1'048'576;  // hlo_stats.json of dge-v3
 
 /// Another process on the device.
 std::unique_ptr<DeviceFile> other_process(SimDevice& device, std::int32_t process = somebody) {
@@ -92,7 +93,9 @@ TEST_CASE("the data store tells who the process is and which models it holds") {
   REQUIRE(status == NRT_SUCCESS);
   nrt_model_t* second = nullptr;
   REQUIRE(nrt_load_collectives(file.data(), file.size(), 3, -1, 5, 6, &second) == NRT_INVALID);
-  REQUIRE(nrt_load_collectives(file.data(), file.size(), 3, -1, 0, 1, &second) == NRT_SUCCESS);
+  setenv("NEURON_RT_ROOT_COMM_ID", "10.0.0.1:62128", 1);
+  REQUIRE(nrt_load_collectives(file.data(), file.size(), 3, -1, 5, 6, &second) == NRT_SUCCESS);
+  unsetenv("NEURON_RT_ROOT_COMM_ID");
   const auto header = check_header(file);
   REQUIRE(header);
   for (std::uint32_t slot = 0; slot < 4; ++slot) {
@@ -105,6 +108,8 @@ TEST_CASE("the data store tells who the process is and which models it holds") {
     std::uint64_t halves[2];
     std::memcpy(halves, header->uuid, sizeof halves);
     CHECK(shown.trace_uuid == (halves[0] ^ halves[1]));
+    CHECK(shown.gid == (slot < 2 ? 0 : 5));
+    CHECK(shown.mac_count == 0);  // the file has no hlo_stats.json
     CHECK(std::string(shown.name) == header_name(*header));
   }
   CHECK(model_at(store, 0).h_nn + 1 == model_at(store, 2).h_nn);
@@ -121,6 +126,10 @@ TEST_CASE("the data store tells who the process is and which models it holds") {
   CHECK(model_at(store, 2).h_nn != 0);
   CHECK(nrt_unload(second) == NRT_SUCCESS);
   CHECK(model_at(store, 3).h_nn == 0);
+  model = bench.load(neff("dge-v3"), status, 1);
+  REQUIRE(status == NRT_SUCCESS);
+  CHECK(model_at(store, 0).mac_count == sample_macs);
+  CHECK(nrt_unload(model) == NRT_SUCCESS);
 }
 
 TEST_CASE("the counters of a core: loads, failures by status, bytes by use") {
@@ -161,6 +170,83 @@ TEST_CASE("the counters of a core: loads, failures by status, bytes by use") {
   CHECK(counter(store, 3, 19) == 0);
 }
 
+TEST_CASE("the counters of a core: inferences, multiplications, executions that failed") {
+  setenv("NEFFLD_COMPUTE", "skip", 1);
+  Bench bench({.executes = true});
+  const auto reader = other_process(bench.sim());
+  const std::uint8_t* store = store_of(*reader, getpid());
+  struct Counts {
+    std::uint64_t inferences[8], macs[8], invalid;
+  };
+  const auto read = [&] {
+    Counts counts{};
+    for (std::uint32_t core = 0; core < 8; ++core) {
+      counts.inferences[core] = counter(store, core, 28);
+      counts.macs[core] = counter(store, core, 29);
+    }
+    counts.invalid = counter(store, 2, 19);
+    return counts;
+  };
+  const Counts before = read();
+  NRT_STATUS status = NRT_FAILURE;
+  nrt_model_t* model = bench.load(neff("dge-v3"), status, 1);
+  REQUIRE(status == NRT_SUCCESS);
+  Io io(model, 1);
+  for (int i = 0; i < 3; ++i) REQUIRE(io.execute() == NRT_SUCCESS);
+  const Counts after = read();
+  for (std::uint32_t core = 0; core < 8; ++core) {
+    const bool own = core == 2 || core == 3;
+    CHECK(after.inferences[core] - before.inferences[core] == (own ? 3 : 0));
+    CHECK(after.macs[core] - before.macs[core] == (core == 2 ? 3 * sample_macs : 0));
+  }
+  // A call that is refused is no execution.
+  CHECK(nrt_execute(model, nullptr, nullptr) == NRT_INVALID);
+  CHECK(read().invalid == before.invalid);
+  CHECK(nrt_unload(model) == NRT_SUCCESS);
+  unsetenv("NEFFLD_COMPUTE");
+}
+
+TEST_CASE("an execution that fails counts by its status and as no inference") {
+  // The first doorbell does not reach the device.
+  Bench bench({.plan = {{.nth = 1, .command = NEURON_IOCTL_SEMAPHORE_INCREMENT, .answer = -EIO}},
+               .executes = true});
+  const auto reader = other_process(bench.sim());
+  const std::uint8_t* store = store_of(*reader, getpid());
+  NRT_STATUS status = NRT_FAILURE;
+  nrt_model_t* model = bench.load(neff("copy-shapes-v3"), status);
+  REQUIRE(status == NRT_SUCCESS);
+  Io io(model, 0);
+  const std::uint64_t inferences = counter(store, 0, 28);
+  std::uint64_t failed = 0;
+  for (std::uint32_t id = 16; id <= 20; ++id) failed += counter(store, 0, id);
+  status = io.execute();
+  CHECK(status == NRT_FAILURE);
+  CHECK(counter(store, 0, 28) == inferences);
+  std::uint64_t then = 0;
+  for (std::uint32_t id = 16; id <= 20; ++id) then += counter(store, 0, id);
+  CHECK(then == failed + 1);
+  CHECK(io.execute() == NRT_SUCCESS);
+  CHECK(counter(store, 0, 28) == inferences + 1);
+  CHECK(nrt_unload(model) == NRT_SUCCESS);
+}
+
+TEST_CASE("every status that has a counter raises it") {
+  Bench bench;
+  const auto reader = other_process(bench.sim());
+  const std::uint8_t* seen = store_of(*reader, getpid());
+  nrt::DataStore& store = (*nrt::Runtime::get().device_of(0))->store();
+  for (const auto& [status, id] : {std::pair{NRT_FAILURE, 16u},
+                                   {NRT_RESOURCE, 17u},
+                                   {NRT_LOAD_NOT_ENOUGH_NC, 18u},
+                                   {NRT_INVALID, 19u},
+                                   {NRT_UNSUPPORTED_NEFF_VERSION, 20u},
+                                   {NRT_EXEC_OOB, 30u}}) {
+    const std::uint64_t before = counter(seen, 5, id);
+    store.count_status(5, status);
+    CHECK(counter(seen, 5, id) == before + 1);
+  }
+}
+
 TEST_CASE("a load works without a data store") {
   // The driver refuses it: the first thing asked for behind the driver's identity.
   Bench bench({.plan = {{.nth = 1, .command = NEURON_IOCTL_ACQUIRE_NEURON_DS, .answer = -ENOMEM}}});
@@ -182,6 +268,29 @@ TEST_CASE("init takes its cores from the driver and gives them back") {
   }
   CHECK(mark(*other, 0, 7) == 0);
   CHECK(unmark_all(*other) == 0);
+}
+
+TEST_CASE("closing gives cores and device back although tensors are left") {
+  const auto device = [] {
+    Bench bench;
+    return &bench.sim();
+  }();
+  const auto other = other_process(*device);
+  nrt_tensor_t* left = nullptr;
+  {
+    Bench bench;
+    REQUIRE(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_DEVICE, 0, 4096, "left", &left) ==
+            NRT_SUCCESS);
+    REQUIRE(nrt_tensor_get_va(left) != nullptr);
+  }
+  CHECK(mark(*other, 0, 7) == 0);
+  CHECK(unmark_all(*other) == 0);
+  {
+    Bench bench;  // and the process takes them again
+    CHECK(nrt_tensor_get_va(left) == nullptr);
+    CHECK(nrt_tensor_memset(left, 0, 1, 1) == NRT_INVALID);
+    nrt_tensor_free(&left);
+  }
 }
 
 TEST_CASE("cores that another process holds are refused with how many are free and who is there") {
