@@ -160,6 +160,32 @@ TEST_CASE("Loads that come while the creator parses wait for one parse") {
   CHECK(cache.empty());
 }
 
+TEST_CASE("A load that is going to wait says so, others do not") {
+  static std::atomic<int> told = 0;
+  const auto tell = []() noexcept { ++told; };
+  ParseCache cache;
+  HeldParse parse(true);
+  std::atomic<int> good = 0;
+  std::thread creator([&] {
+    good += cache
+                .acquire(
+                    key_of(1), [&] { return parse(); }, tell)
+                .has_value();
+  });
+  parse.wait_for_begin();
+  CHECK(cache.acquire(key_of(2), parsed, tell)->role() == Role::independent);
+  CHECK(told == 0);
+  std::thread waiter([&] { good += cache.acquire(key_of(1), parsed, tell).has_value(); });
+  while (told == 0) std::this_thread::yield();
+  CHECK(cache.waiting() == 1);
+  parse.let_end();
+  waiter.join();
+  creator.join();
+  CHECK(good == 2);
+  CHECK(told == 1);
+  CHECK(cache.empty());
+}
+
 TEST_CASE("A failing creator wakes every waiter, and each parses on its own") {
   ParseCache cache;
   HeldParse parse(false);
