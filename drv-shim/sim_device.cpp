@@ -18,9 +18,12 @@
 #include "nds_user.h"
 #include "neffld/sim_control.hpp"
 #include "neuron_abi/ioctl.h"
+#include "no_throw.hpp"
 
 namespace neffld {
 namespace {
+
+using shim::out_of_memory;
 
 Error device_error(std::string text, int error) {
   const bool no_memory = error == -ENOMEM;
@@ -28,11 +31,6 @@ Error device_error(std::string text, int error) {
           no_memory ? ErrorClass::resource : ErrorClass::device,
           {},
           fmt::format("{}: {}", text, std::strerror(-error))};
-}
-
-// The text is short enough to need no memory itself.
-tl::unexpected<Error> out_of_memory() {
-  return fail(Status::fail_host_mem_alloc, ErrorClass::resource, {}, "out of memory");
 }
 
 /// The host that devices share: core marks, topology.

@@ -31,7 +31,7 @@ void append_stored_block(std::vector<std::uint8_t>& out, Bytes block, bool last)
   out.insert(out.end(), block.begin(), block.end());
 }
 
-struct ArchiveFree {
+struct WriterFree {
   void operator()(archive* writer) const { archive_write_free(writer); }
 };
 
@@ -91,7 +91,7 @@ std::vector<std::uint8_t> gzip_stored(Bytes tar) {
 }
 
 Result<std::vector<std::uint8_t>> gzip_deflate(Bytes tar) {
-  const std::unique_ptr<archive, ArchiveFree> writer(archive_write_new());
+  const std::unique_ptr<archive, WriterFree> writer(archive_write_new());
   std::vector<std::uint8_t> out;
   if (writer && compress(writer.get(), tar, out)) return out;
   const char* reason = writer ? archive_error_string(writer.get()) : nullptr;

@@ -11,13 +11,14 @@
 namespace neffld {
 namespace {
 
-Where at(std::uint64_t offset) {
+Where in_pax_header(std::uint64_t offset) {
   return Where{"", "pax header", std::nullopt, offset};
 }
 
 tl::unexpected<Error> malformed(std::uint64_t offset, std::string_view rest) {
-  return invalid(at(offset), fmt::format("malformed record '{}', expected 'LENGTH KEY=VALUE'",
-                                         printable_name(rest.substr(0, 40))));
+  return invalid(in_pax_header(offset),
+                 fmt::format("malformed record '{}', expected 'LENGTH KEY=VALUE'",
+                             printable_name(rest.substr(0, 40))));
 }
 
 /// All of `text` as a decimal number below 2^63.
@@ -57,22 +58,23 @@ bool means_sparse(std::string_view key) {
 
 Result<void> take(PaxRecords& found, const Record& record, std::uint64_t offset) {
   if (means_sparse(record.key)) {
-    return invalid(at(offset),
+    return invalid(in_pax_header(offset),
                    fmt::format("record '{}' makes the next entry a sparse file, which is not "
                                "allowed in a NEFF",
                                printable_name(record.key)));
   }
   if (record.key == "path") {
-    if (found.path) return invalid(at(offset), "two path records for one entry");
+    if (found.path) return invalid(in_pax_header(offset), "two path records for one entry");
     // An empty value takes the record back (POSIX pax, "Extended Header").
     if (!record.value.empty()) found.path = std::string(record.value);
   }
   if (record.key == "size" && !record.value.empty()) {
-    if (found.size) return invalid(at(offset), "two size records for one entry");
+    if (found.size) return invalid(in_pax_header(offset), "two size records for one entry");
     found.size = decimal(record.value);
     if (!found.size) {
-      return invalid(at(offset), fmt::format("size record '{}' is not a decimal number below 2^63",
-                                             printable_name(record.value)));
+      return invalid(in_pax_header(offset),
+                     fmt::format("size record '{}' is not a decimal number below 2^63",
+                                 printable_name(record.value)));
     }
   }
   return {};

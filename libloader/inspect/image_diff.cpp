@@ -16,7 +16,7 @@
 namespace neffld {
 namespace {
 
-constexpr std::size_t piece_bytes = 1u << 20;  // about; whole records
+constexpr std::size_t compared_bytes = 1u << 20;  // about; whole records
 
 /// Numbers for names, the same for both sides.
 class Names {
@@ -184,7 +184,7 @@ class Comparison {
     difference.count = 0;
     std::vector<std::uint8_t> ours, theirs;
     for (std::uint64_t at = 0; at < size; at += ours.size()) {
-      const std::uint64_t whole = piece_bytes / record_size(kind) * record_size(kind);
+      const std::uint64_t whole = compared_bytes / record_size(kind) * record_size(kind);
       ours.resize(std::min<std::uint64_t>(whole, size - at));
       theirs.resize(ours.size());
       NEFFLD_TRY(a_.memory.read(first.pa + at, ours));

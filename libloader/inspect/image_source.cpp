@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t block_bytes = 64u << 10;
 constexpr int largest_window_log = 27;  // what `dump` and zstd's own levels stay within
 
-tl::unexpected<Error> file_error(const std::string& path, const char* what) {
+tl::unexpected<Error> image_error(const std::string& path, const char* what) {
   return fail(Status::failure, ErrorClass::file, {.member = path},
               fmt::format("cannot {}: {}", what, std::strerror(errno)));
 }
@@ -29,9 +29,9 @@ class File {
     File file;
     file.path_ = path;
     file.descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file.descriptor_ < 0) return file_error(path, "open");
+    if (file.descriptor_ < 0) return image_error(path, "open");
     struct stat facts {};
-    if (fstat(file.descriptor_, &facts) != 0) return file_error(path, "read");
+    if (fstat(file.descriptor_, &facts) != 0) return image_error(path, "read");
     if (!S_ISREG(facts.st_mode)) {
       return fail(Status::invalid, ErrorClass::file, {.member = path}, "is not a regular file");
     }
@@ -54,7 +54,7 @@ class File {
     while (!out.empty()) {
       const ssize_t got = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return file_error(path_, "read");
+      if (got < 0) return image_error(path_, "read");
       if (got == 0) {  // it was longer when it was opened
         return fail(Status::failure, ErrorClass::file, {.member = path_, .offset = offset},
                     "the file ends here, it became shorter while it was read");

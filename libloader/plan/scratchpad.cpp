@@ -10,14 +10,14 @@
 namespace neffld {
 namespace {
 
-constexpr std::uint64_t mib = 1ull << 20;
-constexpr std::uint64_t page_unit = 512 * mib;
-constexpr std::uint64_t page_limit = 4096 * mib;
-constexpr std::uint64_t page_align = 4 * mib;
+constexpr std::uint64_t mebibyte = 1ull << 20;
+constexpr std::uint64_t page_unit = 512 * mebibyte;
+constexpr std::uint64_t page_limit = 4096 * mebibyte;
+constexpr std::uint64_t page_align = 4 * mebibyte;
 constexpr std::uint32_t max_pages = 1024;
 constexpr std::uint64_t backing_align = 4096;  // spec 03 section 3.2 item 3
 
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
+std::uint64_t pages_for(std::uint64_t value, std::uint64_t by) {
   return value / by + (value % by != 0);
 }
 
@@ -57,7 +57,7 @@ Result<void> check_ownership(const PlanOptions& options, const ArchTable& arch) 
 }
 
 Result<void> check_pages(const Kbin& kbin, std::uint64_t bytes, std::uint64_t page) {
-  const std::uint64_t pages = divide_up(bytes, page);
+  const std::uint64_t pages = pages_for(bytes, page);
   if (pages <= max_pages) return {};
   return fail(Status::resource, ErrorClass::resource, {.member = kbin.name},
               fmt::format("Number of scratchpad pages requested exceeded the max (requested: {}, "
@@ -95,7 +95,7 @@ Result<Arenas> lay_out(std::span<const Kbin> kbins, bool single_core, Scratchpad
     NEFFLD_TRY(check_pages(kbins[i], run, page));
   }
   for (ScratchpadPlan::Core& core : scratchpad.cores) {
-    core.pages = static_cast<std::uint32_t>(divide_up(core.bytes, page));
+    core.pages = static_cast<std::uint32_t>(pages_for(core.bytes, page));
   }
   return arenas;
 }
@@ -224,12 +224,12 @@ void warn(std::span<const Kbin> kbins, Plan& plan) {
           ? fmt::format(
                 "NEURON_SCRATCHPAD_PAGE_SIZE={0} (MiB) or, in the compiler, "
                 "--hbm-scratchpad-page-size={0} gives room",
-                scratchpad.advised_page_bytes / mib)
+                scratchpad.advised_page_bytes / mebibyte)
           : std::string("no page size gives room, a contiguous scratchpad does");
   plan.kbins[first.kbin].warnings.push_back(fmt::format(
       "{}: {} virtual variables ({} bytes) do not fit the scratchpad's pages of {} MiB "
       "and get memory of their own, the first is {}; {}",
-      kbins[first.kbin].name, scratchpad.oversized.size(), bytes, scratchpad.page_bytes / mib,
+      kbins[first.kbin].name, scratchpad.oversized.size(), bytes, scratchpad.page_bytes / mebibyte,
       kbins[first.kbin].variables[first.var_id].name, advice));
 }
 

@@ -206,13 +206,13 @@ constexpr bool legal(Generations generations, Arch arch) {
 }
 
 constexpr std::array<Opcode, 256> make_table(Arch arch) {
-  std::array<Opcode, 256> table{};
+  std::array<Opcode, 256> made{};
   for (const Row& row : rows) {
     if (legal(row.generations, arch)) {
-      table[row.code] = {row.name, row.treatment, row.only_engine, row.reason};
+      made[row.code] = {row.name, row.treatment, row.only_engine, row.reason};
     }
   }
-  return table;
+  return made;
 }
 
 constexpr auto table_v2 = make_table(Arch::v2);
