@@ -16,6 +16,7 @@
 
 #include "libraries.hpp"
 #include "program_check.hpp"
+#include "shell_text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -127,12 +128,12 @@ void pass_on_signals(pid_t child) {
 
 Result<std::string> shim_environment(const ShimOptions& options) {
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
-  std::string text = fmt::format("export LD_PRELOAD='{}'\n", preload_list(folder));
+  std::string text = export_line("LD_PRELOAD", preload_list(folder));
   const auto usual = settings(ShimOptions());
   const auto chosen = settings(options);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (i != 0 && chosen[i].second == usual[i].second) continue;
-    text += fmt::format("export {}='{}'\n", chosen[i].first, chosen[i].second);
+    text += export_line(chosen[i].first, chosen[i].second);
   }
   return text;
 }
