@@ -177,7 +177,8 @@ void nds_device_set_observer(struct nds_device* device, const struct nds_observe
 /*
  * How long one doorbell may run the device, milliseconds, 0 = as long as it takes (the initial
  * value). What has not ended then ends with NEURON_EXEC_ENDLESS. Whatever the limit, so does an
- * engine after 100 million control records of the device without a compute record or a transfer.
+ * engine after 100 million control records of the device without a compute record or a transfer
+ * (NEURON_EXEC_QUIET).
  */
 void nds_device_set_execution_limit(struct nds_device* device, uint32_t milliseconds);
 

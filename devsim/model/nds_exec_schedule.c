@@ -69,7 +69,7 @@ static bool step(struct runner* runner, uint32_t number) {
     if (!nds_dma_run_in_execution(device)) runner->killed = true;
   }
   if (++device->exec.quiet >= QUIET_RECORDS) {
-    nds_exec_fail(device, core, engine, NEURON_EXEC_ENDLESS, 0);
+    nds_exec_fail(device, core, engine, NEURON_EXEC_ENDLESS, NEURON_EXEC_QUIET);
     device->exec.quiet = 0;
   }
   return true;

@@ -56,6 +56,10 @@ struct ContainerLimits {
   std::uint64_t members = 100'000;
   std::uint64_t member_bytes = 16ull << 30;
   std::uint64_t path_bytes = 4096;
+
+  /// Bytes of the largest file worth reading: one payload of `inflated_bytes`, the header, what
+  /// gzip adds where nothing compresses, and padding.
+  std::uint64_t file_bytes() const;
 };
 
 struct ContainerOptions {
@@ -119,10 +123,14 @@ Result<NeffHeader> check_header(Bytes file);
 /// `file` must outlive it.
 Result<Container> parse_container(Bytes file, const ContainerOptions& options = {});
 
-/// Reads a whole file. Errors: class file, with the path and the reason.
-Result<std::vector<std::uint8_t>> read_file(const std::string& path);
+/// Reads a whole file. Errors: class file, with the path and the reason; Status::resource for a
+/// file of more than `most_bytes`, of which nothing is read.
+Result<std::vector<std::uint8_t>> read_file(const std::string& path,
+                                            std::uint64_t most_bytes = UINT64_MAX);
 /// Creates a file, or replaces it atomically (a temporary name in the same folder, then rename).
 Result<void> write_file(const std::string& path, Bytes bytes);
+/// Whether write_file() could create or replace the file now. Leaves nothing behind.
+Result<void> check_writable(const std::string& path);
 
 // ---- Writer (spec 01 section 8.2) ----
 
@@ -170,7 +178,8 @@ Result<std::vector<std::uint8_t>> pack_neff(std::span<const PackMember> members,
 Result<std::vector<PackMember>> read_folder(const std::string& folder);
 
 /// Writes every member under `folder` (created; must be empty or absent) without ever leaving it:
-/// no absolute or `..` names, no links followed.
+/// no absolute or `..` names, no links followed. The members lie in a folder of another name until
+/// all are whole: beside an absent `folder`, inside an empty one. An error leaves nothing behind.
 Result<void> unpack_neff(const Container& container, const std::string& folder);
 
 }  // namespace neffld

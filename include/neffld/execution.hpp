@@ -13,8 +13,9 @@
 namespace neffld {
 
 struct ExecuteOptions {
-  /// Wall clock one execution may take, 0 = no limit. The simulated device watches it while it runs
-  /// and gives up; a program that goes round for ever ends without it as well.
+  /// Wall clock one execution may take, 0 = no limit. The simulated device in the process watches
+  /// it while it runs and gives up; each core's doorbell has it anew. A program that goes round for
+  /// ever without computing or moving anything ends without it as well.
   std::chrono::milliseconds timeout{0};
   /// Decode every compute record of the model before its first execution and refuse one that is
   /// illegal or not modelled. Not for a device that skips compute.

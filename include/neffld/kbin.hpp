@@ -199,10 +199,10 @@ struct Kbin {
   std::string name;  ///< subgraph name, "sg00"
   std::string dir;   ///< folder its files resolve in, "sg00"
   Arch arch = Arch::any;
-  std::vector<Variable> variables;   ///< index = var_id
+  std::vector<Variable> variables;               ///< index = var_id
   std::vector<std::uint32_t> variables_by_name;  ///< var ids in byte-wise order of the names
-  std::vector<QueueSet> queue_sets;  ///< ascending name ("kbin order")
-  std::vector<DmaBlock> blocks;      ///< top-level `dma`, then engines pe, act, pool, dve, sp
+  std::vector<QueueSet> queue_sets;              ///< ascending name ("kbin order")
+  std::vector<DmaBlock> blocks;  ///< top-level `dma`, then engines pe, act, pool, dve, sp
   std::vector<DmaDescriptor> descriptors;
   std::vector<CceInfo> cce;
   std::array<EngineProgram, engine_count> engines;
@@ -214,7 +214,7 @@ struct Kbin {
   std::uint64_t num_streams = 1;
   std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups;
   std::vector<std::vector<std::array<std::uint32_t, 2>>> src_target_pairs;
-  std::vector<UcodeLibrary> ucode_libraries;  ///< ascending name
+  std::vector<UcodeLibrary> ucode_libraries;                            ///< ascending name
   std::uint64_t local_scratchpad_size = 0, shared_scratchpad_size = 0;  ///< bytes
   std::vector<std::string> warnings;
 
@@ -225,7 +225,7 @@ struct Kbin {
 
 struct BuildOptions {
   bool allow_legacy = false;  ///< NEURON_RT_ALLOW_LEGACY_NEFF
-  std::uint32_t json_depth = 64;
+  std::uint32_t json_depth = default_json_depth;
   std::uint64_t max_variables = 1'048'576;
 };
 

@@ -14,6 +14,9 @@
 
 namespace neffld {
 
+/// Levels of arrays and objects a JSON member may nest unless told otherwise (decision 26).
+inline constexpr std::uint32_t default_json_depth = 64;
+
 /// One model input or output as neff.json describes it (spec 01 section 7.1).
 struct TensorInfo {
   std::string dtype;             ///< text of neff.json
@@ -39,8 +42,9 @@ struct Manifest {
   std::vector<std::string> warnings;
 };
 
-/// Reads neff.json (or kelp.json), the KELF and hlo_stats.json.
-Result<Manifest> read_manifest(const Container& container);
+/// Reads neff.json (or kelp.json), the KELF and hlo_stats.json, nested at most `json_depth` levels.
+Result<Manifest> read_manifest(const Container& container,
+                               std::uint32_t json_depth = default_json_depth);
 
 /// The arch gate of spec 02 section 2.3: `device` is the architecture the model is to run on.
 /// With `allow_legacy` a mismatch is a warning (appended to `manifest.warnings`).

@@ -133,9 +133,12 @@ enum neuron_exec_error {
   NEURON_EXEC_NO_COMPUTE = 0x42,     /* a compute record where nothing computes */
   NEURON_EXEC_DMA_ABORT = 0x43,      /* a ring or direct transfer named no memory */
   NEURON_EXEC_OUT_OF_MEMORY = 0x44,
-  NEURON_EXEC_ENDLESS = 0x45, /* the execution limit was reached */
+  NEURON_EXEC_ENDLESS = 0x45, /* the execution limit was reached, or NEURON_EXEC_QUIET */
   NEURON_EXEC_FETCH = 0x46,   /* the next record lies in no memory */
 };
+
+/* [ours] offset of an ENDLESS without limit: so many records neither computed nor moved anything */
+#define NEURON_EXEC_QUIET 1u
 
 /* [ours] engine of an error record that a ring caused; its PC is the core's DMA engine | queue << 4
  */

@@ -206,17 +206,14 @@ struct CheckCommand {
                   "is an image, expected a NEFF, or --run as well");
     }
     if (!image) {
-      NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
       CompatibilityOptions options;
       NEFFLD_ASSIGN(options.arch, asked_arch());
       options.driver = driver;
       options.parse = parse_options(loading, Stage::build);
+      NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
+                    read_file(file, options.parse.container.limits.file_bytes()));
       auto offline = check_compatibility(bytes, options);
-      if (!offline) {
-        Error error = std::move(offline.error());
-        error.where.member = error.where.member.empty() ? file : file + ": " + error.where.member;
-        return tl::unexpected<Error>(std::move(error));
-      }
+      if (!offline) return tl::unexpected<Error>(in_file(std::move(offline.error()), file));
       findings.offline = std::move(*offline);
     }
     if (run_tokens_too && findings.good()) NEFFLD_TRY(run_model(findings));

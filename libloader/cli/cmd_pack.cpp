@@ -59,15 +59,11 @@ struct UnpackCommand {
   std::string file, folder;
 
   Result<void> run() const {
-    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
     const ContainerOptions options = parse_options(loading, Stage::parse).container;
+    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
+                  read_file(file, options.limits.file_bytes()));
     auto container = parse_container(bytes, options);
-    if (!container) {
-      container.error().where.member = container.error().where.member.empty()
-                                           ? file
-                                           : file + ": " + container.error().where.member;
-      return tl::unexpected<Error>(std::move(container.error()));
-    }
+    if (!container) return tl::unexpected<Error>(in_file(std::move(container.error()), file));
     return unpack_neff(*container, folder);
   }
 };

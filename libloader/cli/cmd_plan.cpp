@@ -50,10 +50,12 @@ struct PlanCommand {
   std::vector<std::uint64_t> hbm_bytes;
 
   Result<PlannedFile> parse(const std::string& file, Arch target) const {
-    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
+    const ParseOptions options = parse_options(loading, Stage::build);
+    NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
+                  read_file(file, options.container.limits.file_bytes()));
     PlannedFile planned;
     planned.file = file;
-    NEFFLD_ASSIGN(planned.parsed, parse_model(bytes, target, parse_options(loading, Stage::build)));
+    NEFFLD_ASSIGN(planned.parsed, parse_model(bytes, target, options));
     return planned;
   }
 

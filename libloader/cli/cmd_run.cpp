@@ -32,10 +32,6 @@ tl::unexpected<Error> usage(const char* option, std::string text) {
   return fail(Status::invalid, ErrorClass::usage, {.path = option}, std::move(text));
 }
 
-std::string tensor_text(const TensorInfo& tensor) {
-  return fmt::format("{}[{}]", one_line(tensor.dtype), fmt::join(tensor.shape, ","));
-}
-
 /// What there is to tell about a run.
 struct RunReport {
   std::string file, device, architecture, model;
@@ -59,12 +55,12 @@ std::string as_text(const RunReport& report, const ExecutionLog* profile) {
   text += fmt::format("  model       {}\n", one_line(report.model));
   for (const RunReport::Tensor& tensor : report.inputs) {
     text += fmt::format("  input       {} {} from {}\n", one_line(tensor.name),
-                        tensor_text(tensor.info), one_line(tensor.place));
+                        tensor_text(tensor.info.dtype, tensor.info.shape), one_line(tensor.place));
   }
   for (const RunReport::Tensor& tensor : report.outputs) {
-    text +=
-        fmt::format("  output      {} {}{}{}\n", one_line(tensor.name), tensor_text(tensor.info),
-                    tensor.place.empty() ? "" : " to ", one_line(tensor.place));
+    text += fmt::format("  output      {} {}{}{}\n", one_line(tensor.name),
+                        tensor_text(tensor.info.dtype, tensor.info.shape),
+                        tensor.place.empty() ? "" : " to ", one_line(tensor.place));
   }
   text += fmt::format("  load        {:.3f} s\n", report.load_seconds);
   for (const RunReport::Execution& execution : report.executions) {
@@ -186,7 +182,7 @@ struct RunCommand {
     };
     loading.parsed = [&](const ParsedModel& model) -> Result<void> {
       NEFFLD_ASSIGN(sources, open_inputs(model.manifest, inputs));
-      return open_folders(model.manifest, outputs, saved);
+      return open_places(model.manifest, outputs, saved);
     };
     const auto start = Clock::now();
     NEFFLD_ASSIGN(Loading loaded, load_files(loading));
@@ -209,17 +205,26 @@ struct RunCommand {
     return loaded.close();
   }
 
-  Result<void> open_folders(const Manifest& manifest, std::optional<OutputFolder>& outputs,
-                            std::optional<OutputFolder>& saved) const {
-    if (!out.empty()) {
-      NEFFLD_ASSIGN(outputs, OutputFolder::open(out, force));
-      for (const auto& [name, tensor] : manifest.outputs) NEFFLD_TRY(outputs->check_free(name));
-    }
-    if (!save_inputs.empty()) {
-      NEFFLD_ASSIGN(saved, OutputFolder::open(save_inputs, force));
-      for (const auto& [name, tensor] : manifest.inputs) NEFFLD_TRY(saved->check_free(name));
-    }
+  /// Opens what results go to, so that a place that takes none is known before anything runs.
+  Result<void> open_places(const Manifest& manifest, std::optional<OutputFolder>& outputs,
+                           std::optional<OutputFolder>& saved) const {
+    NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
+    NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
+    return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));
+  }
+
+  Result<void> open_folder(const std::string& path,
+                           const std::map<std::string, TensorInfo>& tensors,
+                           std::optional<OutputFolder>& folder) const {
+    if (path.empty()) return {};
+    NEFFLD_ASSIGN(folder, OutputFolder::open(path, force));
+    for (const auto& [name, tensor] : tensors) NEFFLD_TRY(folder->check_free(name));
     return {};
+  }
+
+  static Result<void> of_option(const char* option, Result<void> result) {
+    if (!result) return tl::unexpected<Error>(in_file(std::move(result.error()), option));
+    return result;
   }
 
   /// The timeline may not take the place of a tensor that was just written.
@@ -229,7 +234,8 @@ struct RunCommand {
          {std::pair(&out, &manifest.outputs), std::pair(&save_inputs, &manifest.inputs)}) {
       if (folder->empty()) continue;
       for (const auto& [name, tensor] : *tensors) {
-        written.push_back(*folder + "/" + tensor_file_name(name));
+        NEFFLD_ASSIGN(const std::string written_as, tensor_file_name(name));
+        written.push_back(*folder + "/" + written_as);
       }
     }
     NEFFLD_TRY(check_output(trace, written));
@@ -321,17 +327,22 @@ void add_run(CLI::App& app, Action& run) {
       ->add_option("--random", state->seed,
                    "Seed: inputs without a file get random numbers, floats about normal")
       ->check(unsigned_number());
-  command->add_option("--out", state->out, "Write NAME.npy for every output into this folder");
-  command->add_option("--save-inputs", state->save_inputs,
-                      "Write NAME.npy for every input into this folder");
+  command->add_option("--out", state->out, "Write NAME.npy for every output into this folder")
+      ->check(not_empty());
+  command
+      ->add_option("--save-inputs", state->save_inputs,
+                   "Write NAME.npy for every input into this folder")
+      ->check(not_empty());
   command->add_flag("--force", state->force, "Replace files in these folders");
   command->add_option("--repeat", state->repeat, "Executions on the one load")
-      ->check(unsigned_number())
+      ->check(unsigned_number(UINT32_MAX))
       ->capture_default_str();
   command->add_option("--timeout", state->timeout, "Seconds an execution may take, 0 = no limit")
       ->capture_default_str();
-  command->add_option("--trace", state->trace,
-                      "Write a timeline of engines and rings (trace-event JSON, for Perfetto)");
+  command
+      ->add_option("--trace", state->trace,
+                   "Write a timeline of engines and rings (trace-event JSON, for Perfetto)")
+      ->check(not_empty());
   command->add_flag("--profile", state->profile,
                     "Tell records and time by engine and opcode, bytes by queue");
   command

@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "libraries.hpp"
 #include "loading.hpp"
+#include "shell_text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -28,9 +29,8 @@ Result<void> RunWith::run() const {
     path += fmt::format(":{}", before);
   }
   if (print) {
-    return print_text(
-        fmt::format("export LD_LIBRARY_PATH='{}'\n{}", path,
-                    device.empty() ? "" : fmt::format("export NEFFLD_DEVICE='{}'\n", device)));
+    return print_text(export_line("LD_LIBRARY_PATH", path) +
+                      (device.empty() ? "" : export_line("NEFFLD_DEVICE", device)));
   }
   if (program.empty()) {
     return fail(Status::invalid, ErrorClass::usage, {},

@@ -2,7 +2,12 @@
 // The commands of `neffld`. Each adds itself to the parser and leaves its action in `run`.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <functional>
 
 #include "neffld/error.hpp"
@@ -12,12 +17,16 @@ namespace neffld::cli {
 /// What the chosen command does; set while parsing.
 using Action = std::function<Result<void>()>;
 
-/// Refuses a sign and nothing: the parser would wrap -1 to the largest number and take "" as 0.
-inline CLI::Validator unsigned_number() {
+/// Refuses a sign, nothing and what is above `most`: the parser would wrap -1 to the largest
+/// number, take "" as 0, and cut 2^64 down to the largest number.
+inline CLI::Validator unsigned_number(std::uint64_t most = UINT64_MAX) {
   return CLI::Validator(
-      [](std::string& text) {
-        const bool number = !text.empty() && !text.starts_with('-');
-        return number ? std::string() : "expected an unsigned number";
+      [most](std::string& text) -> std::string {
+        if (text.empty() || text.starts_with('-')) return "expected an unsigned number";
+        errno = 0;
+        const std::uint64_t number = std::strtoull(text.c_str(), nullptr, 0);
+        if (errno != ERANGE && number <= most) return {};
+        return fmt::format("found {}, expected at most {}", text, most);
       },
       "", "unsigned number");
 }

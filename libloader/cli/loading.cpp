@@ -122,8 +122,9 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
 
 Result<void> load_file(Loading& loading, const std::string& file, const LoadingOptions& options,
                        Stage until, const ProgressSink& progress) {
-  NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, read_file(file));
   ParseOptions parse = parse_options(options, std::min(until, Stage::build));
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
+                read_file(file, parse.container.limits.file_bytes()));
   parse.progress = progress;
   const Arch device = loading.session ? loading.session->arch() : named_arch(options.device.name);
   NEFFLD_ASSIGN(ParsedModel parsed, parse_model(bytes, device, parse));
@@ -178,7 +179,7 @@ void LoadingOptions::add_parse_options(CLI::App& command) {
   command.add_option("--max-members", max_members, "Limit of archive members")
       ->check(unsigned_number());
   command.add_option("--max-json-depth", max_json_depth, "Limit of JSON nesting")
-      ->check(unsigned_number());
+      ->check(unsigned_number(UINT32_MAX));
 }
 
 void LoadingOptions::add_device_options(CLI::App& command) {
@@ -196,7 +197,7 @@ void LoadingOptions::add_device_options(CLI::App& command) {
 
 void LoadingOptions::add_plan_options(CLI::App& command) {
   command.add_option("--core", core, "Logical core to load on")
-      ->check(unsigned_number())
+      ->check(unsigned_number(UINT32_MAX))
       ->capture_default_str();
   command
       .add_option("--scratchpad-page-size", scratchpad_page_mib,

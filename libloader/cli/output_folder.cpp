@@ -7,14 +7,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <functional>
 
+#include "neffld/sha256.hpp"
 #include "neffld/text.hpp"
 
 namespace neffld::cli {
 
-std::string tensor_file_name(std::string_view tensor) {
+Result<std::string> tensor_file_name(std::string_view tensor) {
   std::string name;
   for (const char c : tensor) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -25,7 +27,16 @@ std::string tensor_file_name(std::string_view tensor) {
       name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
-  return name + ".npy";
+  constexpr std::string_view suffix = ".npy";
+  if (name.size() + suffix.size() > NAME_MAX) {
+    Sha256 hash;
+    hash.add(as_bytes(tensor));
+    NEFFLD_ASSIGN(const Sha256Hash whole, hash.finish());
+    // No byte becomes "%-", so this is the file of no other name.
+    const std::string end = fmt::format("%-{:02x}{}", fmt::join(whole, ""), suffix);
+    return name.substr(0, NAME_MAX - end.size()) + end;
+  }
+  return name.append(suffix);
 }
 
 namespace {
@@ -33,6 +44,11 @@ namespace {
 /// The name of a file until it is whole.
 std::string part_of(const std::string& name) {
   return fmt::format(".{}-{}.part", getpid(), std::hash<std::string>()(name));
+}
+
+Descriptor create_part(const Descriptor& folder, const std::string& name) {
+  return Descriptor(
+      openat(folder.get(), part_of(name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
 }  // namespace
@@ -70,11 +86,14 @@ Result<OutputFolder> OutputFolder::open(const std::string& path, bool replace) {
   }
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return file_error(path, "cannot be opened as a folder", errno);
+  const Descriptor probe = create_part(folder, "");
+  if (!probe.valid()) return file_error(path, "no file can be created in it", errno);
+  unlinkat(folder.get(), part_of("").c_str(), 0);
   return OutputFolder(path, std::move(folder), replace);
 }
 
 Result<void> OutputFolder::check_free(std::string_view tensor) const {
-  const std::string name = tensor_file_name(tensor);
+  NEFFLD_ASSIGN(const std::string name, tensor_file_name(tensor));
   struct stat info {};
   if (fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
@@ -87,11 +106,11 @@ Result<void> OutputFolder::check_free(std::string_view tensor) const {
 
 Result<NewFile> OutputFolder::create(std::string_view tensor) const {
   NEFFLD_TRY(check_free(tensor));
-  const std::string name = tensor_file_name(tensor), path = path_ + "/" + name;
+  NEFFLD_ASSIGN(const std::string name, tensor_file_name(tensor));
+  const std::string path = path_ + "/" + name;
   Descriptor folder(fcntl(folder_.get(), F_DUPFD_CLOEXEC, 0));
   if (!folder.valid()) return file_error(path_, "cannot be kept open", errno);
-  Descriptor file(
-      openat(folder_.get(), part_of(name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  Descriptor file = create_part(folder_, name);
   if (!file.valid()) return file_error(path, "cannot be created", errno);
   return NewFile(std::move(folder), std::move(file), name, path, replace_);
 }

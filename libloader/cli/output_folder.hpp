@@ -14,8 +14,9 @@ namespace neffld::cli {
 
 /// A file name for a tensor of any name: letters, digits, '_', '-' and '.' stand for themselves,
 /// every other byte and a '.' at the start become %XX, so different names have different files and
-/// none leaves its folder.
-std::string tensor_file_name(std::string_view tensor);
+/// none leaves its folder. A name that would have more than 255 bytes so ends in "%-" and the
+/// SHA-256 of the tensor's. Error: libcrypto cannot compute that.
+Result<std::string> tensor_file_name(std::string_view tensor);
 
 /// A file that is being written beside its name, which it takes when finish() has succeeded;
 /// without that nothing is left of it, and a file that was there before stays.
@@ -37,7 +38,7 @@ class NewFile {
 class OutputFolder {
  public:
   /// Opens the folder, and creates it if its parent is there. `replace` lets create() replace
-  /// files.
+  /// files. Error class file if it is no folder or takes no files.
   static Result<OutputFolder> open(const std::string& path, bool replace);
 
   /// Error class file if a tensor's file is there and may not be replaced. Nothing is written.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "neffld/session.hpp"
@@ -27,6 +28,9 @@ struct Report {
 
 std::string report_json(const Report& report);
 std::string report_text(const Report& report);
+
+/// "float32[2,3]".
+std::string tensor_text(std::string_view dtype, const std::vector<std::uint64_t>& shape);
 
 /// Warnings of every stage, in stage order.
 std::vector<std::string> model_warnings(const ReportItem& item);

@@ -37,8 +37,8 @@ void print_container(Out out, const ParsedModel& parsed) {
 
 void print_tensors(Out out, const char* label, const std::map<std::string, TensorInfo>& tensors) {
   for (const auto& [name, tensor] : tensors) {
-    fmt::format_to(out, "  {:<11} {} {}[{}] {}\n", label, one_line(name), one_line(tensor.dtype),
-                   fmt::join(tensor.shape, ","), human_bytes(tensor.size));
+    fmt::format_to(out, "  {:<11} {} {} {}\n", label, one_line(name),
+                   tensor_text(tensor.dtype, tensor.shape), human_bytes(tensor.size));
   }
 }
 
@@ -146,7 +146,8 @@ void print_allocations(Out out, const LoadedModel& loaded) {
 
 void print_item(Out out, const ReportItem& item) {
   const ParsedModel& parsed = *item.parsed;
-  fmt::format_to(out, "{}\n  model       {}\n", one_line(item.file), one_line(header_name(parsed.header)));
+  fmt::format_to(out, "{}\n  model       {}\n", one_line(item.file),
+                 one_line(header_name(parsed.header)));
   print_container(out, parsed);
   if (!parsed.manifest.kelf_member.empty()) {
     fmt::format_to(out, "  target      {} ({})\n", one_line(parsed.manifest.target),
@@ -170,6 +171,10 @@ void print_item(Out out, const ReportItem& item) {
 }
 
 }  // namespace
+
+std::string tensor_text(std::string_view dtype, const std::vector<std::uint64_t>& shape) {
+  return fmt::format("{}[{}]", one_line(dtype), fmt::join(shape, ","));
+}
 
 std::string report_text(const Report& report) {
   std::string text;

@@ -9,8 +9,6 @@ namespace neffld::cli {
 namespace {
 
 constexpr std::uint64_t piece_bytes = 4u << 20;
-/// The planner's categories have no tensors: the loader allocates none.
-constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 
 #include "libraries.hpp"
 #include "program_check.hpp"
+#include "shell_text.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -127,10 +128,8 @@ void pass_on_signals(pid_t child) {
 
 Result<std::string> shim_environment(const ShimOptions& options) {
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
-  std::string text = fmt::format("export LD_PRELOAD='{}'\n", preload_list(folder));
-  for (const auto& [name, value] : settings(options)) {
-    text += fmt::format("export {}='{}'\n", name, value);
-  }
+  std::string text = export_line("LD_PRELOAD", preload_list(folder));
+  for (const auto& [name, value] : settings(options)) text += export_line(name, value);
   return text;
 }
 

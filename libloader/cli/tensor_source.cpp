@@ -14,15 +14,12 @@
 #include "container/descriptor.hpp"
 #include "neffld/text.hpp"
 #include "npy/npy.hpp"
+#include "report.hpp"
 
 namespace neffld::cli {
 namespace {
 
 constexpr std::size_t piece_bytes = 4u << 20;
-
-std::string tensor_text(std::string_view type, const std::vector<std::uint64_t>& shape) {
-  return fmt::format("{}[{}]", one_line(type), fmt::join(shape, ","));
-}
 
 class NpySource final : public TensorSource {
  public:
@@ -204,9 +201,12 @@ Result<std::pair<std::string, std::string>> split(const std::string& argument,
   }
   for (std::size_t at = argument.rfind('='); at != std::string::npos && at != 0;
        at = argument.rfind('=', at - 1)) {
-    if (manifest.inputs.contains(argument.substr(0, at))) {
-      return std::pair(argument.substr(0, at), argument.substr(at + 1));
+    if (!manifest.inputs.contains(argument.substr(0, at))) continue;
+    if (at + 1 == argument.size()) {
+      return usage(
+          fmt::format("found '{}' without a file, expected NAME=FILE", one_line(argument)));
     }
+    return std::pair(argument.substr(0, at), argument.substr(at + 1));
   }
   return usage(fmt::format("'{}' is no input of the model, its inputs are {}",
                            one_line(argument.substr(0, argument.find('='))),

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -52,10 +53,17 @@ Result<Listing> open_listing(Descriptor fd, const std::string& path);
 /// An error of class file about `path`; `code` is an errno value or 0.
 tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code = 0);
 
+/// Finds a name beside `path` that nobody has; returns it. `create` makes what it stands for, or
+/// returns false with errno set.
+Result<std::string> create_beside(const std::string& path,
+                                  const std::function<bool(const std::string&)>& create);
+
 /// Writes all bytes. `path` is for messages.
 Result<void> write_all(int fd, Bytes bytes, const std::string& path);
 
-/// Reads a regular file, which may be empty, from its start.
-Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path);
+/// Reads a regular file, which may be empty, from its start. Status::resource, before anything is
+/// read, if it has more than `most_bytes`.
+Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path,
+                                               std::uint64_t most_bytes);
 
 }  // namespace neffld

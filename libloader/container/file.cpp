@@ -41,14 +41,13 @@ Result<std::size_t> read_up_to(int fd, MutableBytes bytes, const std::string& pa
 
 /// Creates a file nobody else has, next to `path`.
 Result<std::pair<Descriptor, std::string>> create_temporary(const std::string& path) {
-  std::random_device random;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = fmt::format("{}.{:08x}.tmp", path, random());
-    Descriptor fd(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (fd.valid()) return std::pair(std::move(fd), std::move(name));
-    if (errno != EEXIST) return file_error(path, "cannot be created", errno);
-  }
-  return file_error(path, "cannot be created, every temporary name is taken");
+  Descriptor fd;
+  NEFFLD_ASSIGN(std::string name, create_beside(path, [&](const std::string& free) {
+                  fd =
+                      Descriptor(open(free.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+                  return fd.valid();
+                }));
+  return std::pair(std::move(fd), std::move(name));
 }
 
 /// Renaming over a device or a folder would destroy or fail; say so before writing anything.
@@ -68,6 +67,17 @@ tl::unexpected<Error> file_error(const std::string& path, std::string_view what,
               std::move(text));
 }
 
+Result<std::string> create_beside(const std::string& path,
+                                  const std::function<bool(const std::string&)>& create) {
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    std::string name = fmt::format("{}.{:08x}.tmp", path, random());
+    if (create(name)) return name;
+    if (errno != EEXIST) return file_error(path, "cannot be created", errno);
+  }
+  return file_error(path, "cannot be created, every temporary name is taken");
+}
+
 Result<Listing> open_listing(Descriptor fd, const std::string& path) {
   Listing listing(fdopendir(fd.get()));
   if (!listing) return file_error(path, "cannot be listed", errno);
@@ -85,8 +95,19 @@ Result<void> write_all(int fd, Bytes bytes, const std::string& path) {
   return {};
 }
 
-Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path) {
+std::uint64_t ContainerLimits::file_bytes() const {
+  // Stored deflate blocks add less than 1 in 1024.
+  const std::uint64_t payload = std::min(inflated_bytes, UINT64_MAX / 2);
+  return payload + payload / 1024 + (1 << 20);
+}
+
+Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path,
+                                               std::uint64_t most_bytes) {
   NEFFLD_ASSIGN(const std::uint64_t size, regular_size(fd, path));
+  if (size > most_bytes) {
+    return fail(Status::resource, ErrorClass::resource, {.member = path},
+                fmt::format("has {} bytes, the limit is {}", size, most_bytes));
+  }
   std::vector<std::uint8_t> bytes(size);
   NEFFLD_ASSIGN(const std::size_t arrived, read_up_to(fd, bytes, path));
   // A writer at work: what was read is neither the old file nor the new one.
@@ -100,7 +121,7 @@ Result<std::vector<std::uint8_t>> read_regular(int fd, const std::string& path) 
   return bytes;
 }
 
-Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
+Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::uint64_t most_bytes) {
   return guarded([&]() -> Result<std::vector<std::uint8_t>> {
     // O_NONBLOCK: opening a pipe nobody writes to must end in a message, not in waiting.
     const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -110,10 +131,17 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
       if (code == EACCES) return file_error(path, "may not be read: permission denied");
       return file_error(path, "cannot be opened", code);
     }
-    NEFFLD_ASSIGN(auto bytes, read_regular(fd.get(), path));
+    NEFFLD_ASSIGN(auto bytes, read_regular(fd.get(), path, most_bytes));
     if (bytes.empty()) return file_error(path, "is empty");
     return bytes;
   });
+}
+
+Result<void> check_writable(const std::string& path) {
+  NEFFLD_TRY(check_target(path));
+  NEFFLD_ASSIGN(const auto temporary, create_temporary(path));
+  unlink(temporary.second.c_str());
+  return {};
 }
 
 Result<void> write_file(const std::string& path, Bytes bytes) {

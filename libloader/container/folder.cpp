@@ -49,7 +49,7 @@ class FolderReader {
     struct stat info {};
     if (fstat(fd.get(), &info) != 0) return file_error(path, "cannot be examined", errno);
     if (S_ISDIR(info.st_mode)) return read(std::move(fd), path, member + "/");
-    NEFFLD_ASSIGN(auto bytes, read_regular(fd.get(), path));
+    NEFFLD_ASSIGN(auto bytes, read_regular(fd.get(), path, ContainerLimits{}.member_bytes));
     members_.push_back(PackMember{member, std::move(bytes), false});
     return {};
   }

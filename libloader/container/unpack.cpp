@@ -2,8 +2,11 @@
 // Writing the members of a NEFF under a folder.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <filesystem>
 
 #include "descriptor.hpp"
 #include "member_name.hpp"
@@ -30,14 +33,15 @@ Result<void> check_empty(int fd, const std::string& path) {
   return {};
 }
 
+/// The folder to unpack into, which is empty, or an invalid descriptor if it is absent.
 Result<Descriptor> open_target(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
-    return file_error(path, "cannot be created", errno);
-  }
   // The folder itself may be reached through a link: it is the caller's choice, not the archive's.
   Descriptor fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.valid()) return file_error(path, "cannot be opened as a folder", errno);
-  NEFFLD_TRY(check_empty(fd.get(), path));
+  if (fd.valid()) {
+    NEFFLD_TRY(check_empty(fd.get(), path));
+  } else if (errno != ENOENT) {
+    return file_error(path, "cannot be opened as a folder", errno);
+  }
   return fd;
 }
 
@@ -69,6 +73,34 @@ Result<void> write_member(int folder, const Member& member, const std::string& r
   return {};
 }
 
+Result<void> write_members(const Container& container, const std::string& work,
+                           const std::string& root) {
+  const Descriptor fd(open(work.c_str(), folder_flags));
+  if (!fd.valid()) return file_error(root, "cannot be entered", errno);
+  for (const Member& member : container.members()) {
+    NEFFLD_TRY(write_member(fd.get(), member, root));
+  }
+  return {};
+}
+
+/// Gives every file and folder of `work`, which lies in the folder `target`, its place there.
+Result<void> move_up(const Container& container, const std::string& work, const Descriptor& target,
+                     const std::string& root) {
+  const Descriptor fd(open(work.c_str(), folder_flags));
+  if (!fd.valid()) return file_error(root, "cannot be entered", errno);
+  std::string last;
+  for (const Member& member : container.members()) {  // sorted: those of one folder in a row
+    std::string top(member.name.substr(0, member.name.find('/')));
+    if (top == last) continue;
+    if (renameat(fd.get(), top.c_str(), target.get(), top.c_str()) != 0) {
+      return file_error(root + "/" + printable_name(top), "cannot be created", errno);
+    }
+    last = std::move(top);
+  }
+  if (rmdir(work.c_str()) != 0) return file_error(root, "cannot be tidied", errno);
+  return {};
+}
+
 }  // namespace
 
 Result<void> unpack_neff(const Container& container, const std::string& folder) {
@@ -81,10 +113,21 @@ Result<void> unpack_neff(const Container& container, const std::string& folder) 
       }
     }
     NEFFLD_ASSIGN(const Descriptor target, open_target(folder));
-    for (const Member& member : container.members()) {
-      NEFFLD_TRY(write_member(target.get(), member, folder));
+    std::string beside = folder;
+    while (beside.size() > 1 && beside.ends_with('/')) beside.pop_back();
+    if (target.valid()) beside += "/";
+    NEFFLD_ASSIGN(const std::string work, create_beside(beside, [](const std::string& name) {
+                    return mkdir(name.c_str(), 0777) == 0;
+                  }));
+    Result<void> done = write_members(container, work, folder);
+    if (done && target.valid()) {
+      done = move_up(container, work, target, folder);
+    } else if (done && rename(work.c_str(), folder.c_str()) != 0) {
+      done = file_error(folder, "cannot be created", errno);
     }
-    return {};
+    std::error_code ignored;
+    if (!done) std::filesystem::remove_all(work, ignored);
+    return done;
   });
 }
 

@@ -31,6 +31,9 @@ struct DeviceMemory {
   std::uint64_t size = 0;  ///< bytes given, page-rounded
 };
 
+/// Category of tensors. The planner's have none: the loader allocates no tensors.
+inline constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
+
 /// Sizes as the original prints them: "4.000GB", "82.344KB", "0.000B" (spec 03 section 9.2).
 std::string report_size(std::uint64_t bytes);
 

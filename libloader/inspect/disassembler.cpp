@@ -102,8 +102,9 @@ class Decoder {
   }
 
   std::string wait_text(std::uint8_t mode, std::uint8_t index, std::uint32_t value) const {
-    constexpr std::string_view comparisons[] = {"", "==", "<", "<=", ">", ">="};
-    if (mode >= 1 && mode <= 5) return fmt::format("S[{}]{}{}", index, comparisons[mode], value);
+    if (isa::waits_on_semaphore(mode)) {
+      return fmt::format("S[{}]{}{}", index, isa::wait_comparison(mode), value);
+    }
     switch (mode) {
       case 6:
         return fmt::format("E[{}]set", index);

@@ -130,7 +130,8 @@ Result<TokenEngine::Step> TokenEngine::execute(Record record, TokenCores& cores,
                        "its payload is not known, so neither is what it does to semaphores");
     default:
       if (!starts_transfer(opcode)) break;
-      cores[core()].semaphores[record.u8(isa::at_dma_semaphore)] += record.u8(0x0E);
+      cores[core()].semaphores[record.u8(isa::at_dma_semaphore)] +=
+          record.u8(NEURON_AT_DMA_INCREMENT);
       ++result.transfers;
       break;
   }
@@ -167,7 +168,8 @@ TokenEngine::Step TokenEngine::branch(Record record) {
                      "compares a register whose value comes from memory");
   }
   if (!*take) return jump(pc_ + isa::slot_bytes);
-  const auto low = registers_[record.u8(0x22)], high = registers_[record.u8(0x23)];
+  const auto low = registers_[record.u8(NEURON_AT_TARGET_LOW)],
+             high = registers_[record.u8(NEURON_AT_TARGET_HIGH)];
   switch (record.u8(isa::at_branch_target_mode)) {
     case NEURON_TARGET_RELATIVE:
       return jump(pc_ + static_cast<std::uint64_t>(
@@ -185,12 +187,12 @@ TokenEngine::Step TokenEngine::branch(Record record) {
 }
 
 void TokenEngine::move(Record record) {
-  const std::uint8_t count = record.u8(0x0C);
+  const std::uint8_t count = record.u8(isa::at_move_count);
   for (std::uint8_t i = 0; i < count && i < 8; ++i) {
-    const std::uint8_t target = record.u8(0x18u + i);
+    const std::uint8_t target = record.u8(isa::at_move_targets + i);
     registers_[target] = record.u8(NEURON_AT_SOURCE) == NEURON_SOURCE_IMMEDIATE
-                             ? std::optional(record.u32(0x20u + 4u * i))
-                             : registers_[record.u8(0x10u + i)];
+                             ? std::optional(record.u32(isa::at_move_immediates + 4u * i))
+                             : registers_[record.u8(NEURON_AT_MOVE_SOURCES + i)];
   }
 }
 
@@ -207,8 +209,10 @@ void TokenEngine::compute(Record record) {
 }
 
 void TokenEngine::forget_loaded(Record record) {
-  const unsigned count = std::min(32u, unsigned{record.u8(0x0E)} * record.u8(0x0F));
-  for (unsigned i = 0; i < count; ++i) registers_[record.u8(0x20 + i)].reset();
+  const unsigned count = std::min(
+      32u, unsigned{record.u8(NEURON_AT_TENSOR_COUNTS)} * record.u8(NEURON_AT_TENSOR_COUNTS + 1));
+  for (unsigned i = 0; i < count; ++i)
+    registers_[record.u8(NEURON_AT_TENSOR_REGISTERS + i)].reset();
 }
 
 StoppedEngine TokenEngine::where() const {
@@ -224,7 +228,6 @@ StoppedEngine TokenEngine::where() const {
 }
 
 StoppedEngine TokenEngine::waiting(const TokenCores& cores) const {
-  constexpr std::string_view comparisons[] = {"", "==", "<", "<=", ">", ">="};
   StoppedEngine stopped = where();
   const TokenCore& mine = cores[core()];
   for (const neuron_sync& wait : waits_of(Record(record_at(pc_)))) {
@@ -234,10 +237,7 @@ StoppedEngine TokenEngine::waiting(const TokenCores& cores) const {
     stopped.index = wait.index;
     stopped.wanted = wait.value;
     stopped.value = stopped.event ? mine.events[wait.index] : mine.semaphores[wait.index];
-    stopped.reason = stopped.event ? fmt::format("waits for event {} to be {}, is {}", wait.index,
-                                                 wait.mode < 14 ? "set" : "clear", stopped.value)
-                                   : fmt::format("waits for semaphore {} {} {}, is {}", wait.index,
-                                                 comparisons[wait.mode], wait.value, stopped.value);
+    stopped.reason = "waits for " + isa::wait_text(wait, stopped.value);
     break;
   }
   return stopped;

@@ -28,7 +28,7 @@ class JsonCursor {
   enum class Kind : std::uint8_t { object, array, string, number, boolean, null, nothing };
 
   /// Copies `text`, because strings are decoded in place. `member` is what errors name.
-  JsonCursor(std::string_view member, Bytes text, std::uint32_t max_depth = 64);
+  JsonCursor(std::string_view member, Bytes text, std::uint32_t max_depth);
   ~JsonCursor();
   JsonCursor(const JsonCursor&) = delete;
   JsonCursor& operator=(const JsonCursor&) = delete;

@@ -62,8 +62,8 @@ constexpr KeyTable<Field, 3> fields = {
 
 }  // namespace
 
-Result<void> read_kelf(const Member& member, Manifest& manifest) {
-  JsonCursor cursor(member.name, member.bytes);
+Result<void> read_kelf(const Member& member, std::uint32_t json_depth, Manifest& manifest) {
+  JsonCursor cursor(member.name, member.bytes, json_depth);
   ObjectReader object(cursor, fields);
   for (Field field{}; object.next(field);) {
     switch (field) {

@@ -15,8 +15,8 @@ constexpr KeyTable<Stat, 1> stats = {{{"HloMacCount", Stat::hlo_mac_count}}};
 
 }  // namespace
 
-Result<void> read_hlo_stats(const Member& member, Manifest& manifest) {
-  JsonCursor cursor(member.name, member.bytes);
+Result<void> read_hlo_stats(const Member& member, std::uint32_t json_depth, Manifest& manifest) {
+  JsonCursor cursor(member.name, member.bytes, json_depth);
   ObjectReader object(cursor, stats);
   for (Stat stat{}; object.next(stat);) {
     // The numbers of this file are doubles in part (spec 08 section 2.8).
@@ -31,7 +31,7 @@ Result<void> read_hlo_stats(const Member& member, Manifest& manifest) {
   return cursor.finish();
 }
 
-Result<Manifest> read_manifest_from(const MemberSource& source) {
+Result<Manifest> read_manifest_from(const MemberSource& source, std::uint32_t json_depth) {
   const Member* neff = source("neff.json");
   if (neff == nullptr) neff = source("kelp.json");  // the legacy name of the same document
   if (neff == nullptr) {
@@ -39,24 +39,24 @@ Result<Manifest> read_manifest_from(const MemberSource& source) {
                    "Invalid NN: neff.json is missing, and so is its older name kelp.json");
   }
   Manifest manifest;
-  NEFFLD_TRY(read_neff_json(*neff, manifest));
+  NEFFLD_TRY(read_neff_json(*neff, json_depth, manifest));
   const Member* kelf = source(manifest.kelf_member);
   if (kelf == nullptr) {
     return invalid({std::string(neff->name), "$.nodes", std::nullopt, std::nullopt},
                    fmt::format("the KELF member \"{}\" is not in the archive",
                                printable(manifest.kelf_member)));
   }
-  NEFFLD_TRY(read_kelf(*kelf, manifest));
+  NEFFLD_TRY(read_kelf(*kelf, json_depth, manifest));
   if (const Member* hlo_stats = source("hlo_stats.json")) {
-    NEFFLD_TRY(read_hlo_stats(*hlo_stats, manifest));
+    NEFFLD_TRY(read_hlo_stats(*hlo_stats, json_depth, manifest));
   } else {
     manifest.warnings.emplace_back("Unable to find hlo_stats.json in the NEFF");
   }
   return manifest;
 }
 
-Result<Manifest> read_manifest(const Container& container) {
-  return guarded([&] { return read_manifest_from(members_of(container)); });
+Result<Manifest> read_manifest(const Container& container, std::uint32_t json_depth) {
+  return guarded([&] { return read_manifest_from(members_of(container), json_depth); });
 }
 
 Result<void> check_arch(Manifest& manifest, Arch device, bool allow_legacy) {

@@ -159,8 +159,8 @@ constexpr KeyTable<Field, 5> fields = {{{"arg_nodes", Field::arg_nodes},
                                         {"node_row_ptr", Field::node_row_ptr},
                                         {"nodes", Field::nodes}}};
 
-Result<Document> read_document(const Member& member) {
-  JsonCursor cursor(member.name, member.bytes);
+Result<Document> read_document(const Member& member, std::uint32_t json_depth) {
+  JsonCursor cursor(member.name, member.bytes, json_depth);
   Document document;
   ObjectReader object(cursor, fields);
   for (Field field{}; object.next(field);) {
@@ -312,8 +312,8 @@ Result<void> choose_kelf(const Member& member, const Document& document, Manifes
 
 }  // namespace
 
-Result<void> read_neff_json(const Member& member, Manifest& manifest) {
-  NEFFLD_ASSIGN(const Document document, read_document(member));
+Result<void> read_neff_json(const Member& member, std::uint32_t json_depth, Manifest& manifest) {
+  NEFFLD_ASSIGN(const Document document, read_document(member, json_depth));
   NEFFLD_TRY(collect_inputs(member, document, manifest));
   NEFFLD_TRY(collect_outputs(member, document, manifest));
   return choose_kelf(member, document, manifest);

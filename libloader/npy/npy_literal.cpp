@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t max_dims = 64;  // numpy's own limit
 
-/// A reader over the text; after the first problem every step fails.
+/// Reads the text step by step; an error says where it stands.
 class Literal {
  public:
   Literal(std::string_view name, std::string_view text, std::uint64_t offset)

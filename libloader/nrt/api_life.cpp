@@ -34,8 +34,7 @@ void copy_text(char (&to)[size], std::string_view text) {
 StoreProcess describe_process(nrt_framework_type_t framework, const char* fw_version,
                               const char* fal_version) {
   StoreProcess process{};
-  copy_text(process.magic, "NPRC");
-  process.magic[3] = 'C';
+  std::memcpy(process.magic, "NPRC", sizeof process.magic);
   process.framework = static_cast<std::uint32_t>(framework);
   copy_text(process.tag, get_env("NEURON_PROCESS_TAG").value_or(""));
   copy_text(process.runtime_version, runtime_version);

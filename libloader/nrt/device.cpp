@@ -120,9 +120,6 @@ namespace {
 
 constexpr std::size_t printk_bytes = 512;  ///< a line of the kernel's log at most, with its end
 
-/// The planner's categories have no tensors: the loader allocates none.
-constexpr auto tensor_category = static_cast<MemCategory>(NEURON_MEM_TENSORS_DEVICE);
-
 }  // namespace
 
 Device::Device(std::uint32_t number, const DeviceSettings& settings,

@@ -94,8 +94,7 @@ std::string dump_errors(std::string_view text) {
   std::filesystem::create_directories(folder, error);
   const std::string path = fmt::format("{}/nrt_{}_{}.log", folder, getpid(), ++number);
   const std::string whole = fmt::format("{}\n{}", text, ErrorRing::get().text());
-  const auto written =
-      write_file(path, Bytes(reinterpret_cast<const std::uint8_t*>(whole.data()), whole.size()));
+  const auto written = write_file(path, as_bytes(whole));
   if (written) return path;
   log(Level::warn, "NRT", "nrt_core_dump", to_sentence(written.error()));
   return {};

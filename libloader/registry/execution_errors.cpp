@@ -11,6 +11,7 @@
 #include "harvest.hpp"
 #include "isa/opcodes.hpp"
 #include "isa/record.hpp"
+#include "neuron_abi/instruction.h"
 
 namespace neffld {
 namespace {
@@ -100,14 +101,9 @@ class Spot {
   /// "semaphore 4 >= 32, is 16"; empty if the record waits for nothing known.
   std::string waits_text() const {
     if (!bytes_) return {};
-    const isa::Record record{Bytes(*bytes_)};
-    std::string text = wait_text(record.u8(isa::at_wait_mode), record.u8(isa::at_wait_index),
-                                 record.u32(isa::at_semaphore_value));
-    if (record.opcode() != isa::op_event_semaphore) return text;
-    constexpr std::size_t second_index = 0x21, second_value = 0x24;
-    const std::string second = wait_text(record.u8(isa::at_extended_wait_mode),
-                                         record.u8(second_index), record.u32(second_value));
-    return text.empty() || second.empty() ? text + second : text + " and " + second;
+    const std::string first = wait_text(neuron_wait_of(bytes_->data(), 0));
+    const std::string second = wait_text(neuron_wait_of(bytes_->data(), 1));
+    return first.empty() || second.empty() ? first + second : first + " and " + second;
   }
   std::optional<std::uint8_t> byte(std::size_t offset) const {
     if (!bytes_ || offset >= bytes_->size()) return std::nullopt;
@@ -127,35 +123,13 @@ class Spot {
   }
 
   /// A wait that does not hold, or nothing.
-  std::string wait_text(std::uint8_t mode, std::uint8_t index, std::uint32_t wanted) const {
-    constexpr std::array<std::string_view, 6> comparisons = {"", "==", "<", "<=", ">", ">="};
-    constexpr std::uint8_t event_set = 6, event_set_clear = 7, event_clear = 14,
-                           event_clear_set = 15;
-    if (mode >= 1 && mode < comparisons.size()) {
-      const auto value = scene_.calls.read_semaphore(planned().core, index);
-      if (!value || holds(mode, *value, wanted)) return {};
-      return fmt::format("semaphore {} {} {}, is {}", index, comparisons[mode], wanted, *value);
-    }
-    const bool set = mode == event_set || mode == event_set_clear;
-    if (!set && mode != event_clear && mode != event_clear_set) return {};
-    const auto value = scene_.calls.read_event(planned().core, index);
-    if (!value || (*value != 0) == set) return {};
-    return fmt::format("event {} to be {}", index, set ? "set" : "clear");
-  }
-
-  static bool holds(std::uint8_t mode, std::uint32_t value, std::uint32_t wanted) {
-    switch (mode) {
-      case 1:
-        return value == wanted;
-      case 2:
-        return value < wanted;
-      case 3:
-        return value <= wanted;
-      case 4:
-        return value > wanted;
-      default:
-        return value >= wanted;
-    }
+  std::string wait_text(const neuron_sync& wait) const {
+    if (wait.mode == 0 || !neuron_wait_is_known(wait.mode)) return {};
+    const auto value = neuron_wait_names_event(wait.mode)
+                           ? scene_.calls.read_event(planned().core, wait.index)
+                           : scene_.calls.read_semaphore(planned().core, wait.index);
+    if (!value || neuron_wait_holds(wait.mode, *value, wait.value)) return {};
+    return isa::wait_text(wait, *value);
   }
 
   const ExecutionScene& scene_;
@@ -182,7 +156,7 @@ std::string refused_text(const Spot& spot, std::uint32_t offset) {
                      spot.engine_text(), spot.place_text(), offset, *value);
 }
 
-/// A ring of the core met an address without memory: which one says the record's PC.
+/// A ring of the core could not go on: which one says the record's PC.
 std::string ring_text(const ExecutionScene& scene, const ReportedError& error) {
   constexpr std::uint32_t engine_mask = 0xF, queue_shift = 4;
   const std::uint32_t pc = neuron_notification_pc(&error.record);
@@ -193,16 +167,26 @@ std::string ring_text(const ExecutionScene& scene, const ReportedError& error) {
   for (std::size_t set = 0; set < planned.queue_sets.size(); ++set) {
     if (planned.queue_sets[set].queue_id == queue) name = ", " + kbin.queue_sets[set].name;
   }
-  return fmt::format("{}: a descriptor of queue {} on DMA engine {} of core {}{} names no memory",
-                     kbin.name, queue, engine, planned.core, name);
+  const auto at = [&](std::string_view before, std::string_view after) {
+    return fmt::format("{}: {} queue {} on DMA engine {} of core {}{} {}", kbin.name, before, queue,
+                       engine, planned.core, name, after);
+  };
+  switch (error.record.sub_id) {
+    case NEURON_EXEC_DMA_ABORT:
+      return at("a descriptor of", "names no memory");
+    case NEURON_EXEC_OUT_OF_MEMORY:
+      return at("the device has no host memory left for what", "moves");
+    case NEURON_EXEC_ENDLESS:
+      return at("one doorbell gave", "more to do than a ring may have");
+    default:
+      return at("the device reported of", fmt::format("error class 0x{:x}", error.record.sub_id));
+  }
 }
 
 std::string text_of(const ExecutionScene& scene, const ReportedError& error) {
   const std::uint16_t error_class = error.record.sub_id;
   if (engine_field(error.record) == NEURON_EXEC_RING) {
-    if (error_class == NEURON_EXEC_DMA_ABORT) return ring_text(scene, error);
-    return fmt::format("core {} reported error class 0x{:x} of its DMA rings",
-                       scene.model.plan.kbins[error.kbin].core, error_class);
+    return ring_text(scene, error);
   }
   const Spot spot(scene, error);
   const auto at = [&](std::string_view what) {
@@ -224,9 +208,10 @@ std::string text_of(const ExecutionScene& scene, const ReportedError& error) {
     case NEURON_EXEC_OUT_OF_MEMORY:
       return at("the device has no host memory left");
     case NEURON_EXEC_ENDLESS:
-      return at(
-          "the program went on here when its time was up, or so many "
-          "records had moved nothing that it counts as endless");
+      return at(byte_field(error.record) == NEURON_EXEC_QUIET
+                    ? "the program goes round for ever: it has executed 100 million records on end "
+                      "without computing or moving anything"
+                    : "the program was still going on here when its time was up");
     case NEURON_EXEC_FETCH:
       return at("the next record lies in no memory");
     default:

@@ -46,7 +46,7 @@ Result<ParsedModel> parse(Bytes file, Arch device, const ParseOptions& options) 
 
   // Graph: which subgraphs, which inputs and outputs, which architecture.
   clock.start(Stage::graph);
-  NEFFLD_ASSIGN(model.manifest, read_manifest(*model.container));
+  NEFFLD_ASSIGN(model.manifest, read_manifest(*model.container, options.build.json_depth));
   if (device == Arch::any) {
     device = model.manifest.arch == Arch::any ? Arch::v3 : model.manifest.arch;
   }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "table_hash.hpp"
 
-#include <openssl/evp.h>
-
-#include <memory>
+#include "neffld/sha256.hpp"
 
 namespace neffld {
 namespace {
@@ -24,26 +22,6 @@ bool is_table(SectionKind kind) {
       return false;
   }
 }
-
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    good_ = context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
-  }
-  void add(Bytes bytes) {
-    good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
-  }
-  Result<TableHash> finish() {
-    TableHash hash{};
-    if (good_ && EVP_DigestFinal_ex(context_.get(), hash.data(), nullptr) == 1) return hash;
-    return fail(Status::failure, ErrorClass::resource, {},
-                "libcrypto cannot compute a SHA256 here");
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-  bool good_ = false;
-};
 
 }  // namespace
 

@@ -4,12 +4,12 @@
 // table and the names of its fields; where in an entry they lie is ours, and so are the alignments
 // (docs/choices.md). Nothing the loader runs reads the table.
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 
 #include "builders.hpp"
 #include "core_state.hpp"
+#include "neffld/sha256.hpp"
 #include "patcher.hpp"
 
 namespace neffld {
@@ -82,43 +82,15 @@ Result<void> check_limits(const Kbin& kbin) {
                              most_functions));
 }
 
-/// Feeds a digest with fields whose boundaries it keeps apart.
-class Digest {
- public:
-  Digest() : context_(EVP_MD_CTX_new()) {
-    ok_ = context_ != nullptr && EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1;
-  }
-  ~Digest() { EVP_MD_CTX_free(context_); }
-  Digest(const Digest&) = delete;
-  Digest& operator=(const Digest&) = delete;
-
-  void number(std::uint64_t value) {
-    std::array<std::uint8_t, 8> bytes{};
-    store_le(MutableBytes(bytes), 0, value);
-    update(bytes);
-  }
-  void field(Bytes bytes) {
-    number(bytes.size());
-    update(bytes);
-  }
-  Result<LibraryId> finish() {
-    LibraryId id{};
-    if (ok_ && EVP_DigestFinal_ex(context_, id.data(), nullptr) == 1) return id;
-    return fail(Status::failure, ErrorClass::resource, {.path = "ucode_lib"},
-                "libcrypto cannot compute a SHA256 here");
-  }
-
- private:
-  void update(Bytes bytes) {
-    ok_ = ok_ && EVP_DigestUpdate(context_, bytes.data(), bytes.size()) == 1;
-  }
-
-  EVP_MD_CTX* context_;
-  bool ok_ = false;
-};
-
-Bytes bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+/// Adds a number, or a field behind its length: fields whose boundaries move have another hash.
+void add_number(Sha256& hash, std::uint64_t value) {
+  std::array<std::uint8_t, 8> bytes{};
+  store_le(MutableBytes(bytes), 0, value);
+  hash.add(bytes);
+}
+void add_field(Sha256& hash, Bytes bytes) {
+  add_number(hash, bytes.size());
+  hash.add(bytes);
 }
 
 std::uint8_t opcode_byte(std::int64_t opcode) {
@@ -165,19 +137,19 @@ Result<std::vector<std::uint8_t>> function_table(const EmitContext& context, std
 }  // namespace
 
 Result<LibraryId> library_id(const UcodeLibrary& library) {
-  Digest digest;
-  digest.field(bytes_of(library.name));
+  Sha256 hash;
+  add_field(hash, as_bytes(library.name));
   for (const std::uint32_t value : {library.flags, library.cpu_id, library.total_cpus}) {
-    digest.number(value);
+    add_number(hash, value);
   }
-  digest.number(library.functions.size());
+  add_number(hash, library.functions.size());
   for (const UcodeFunction& function : library.functions) {
-    digest.field(bytes_of(function.name));
-    digest.number(opcode_byte(function.opcode));
-    digest.number(opcode_byte(function.sub_opcode.value_or(0)));
+    add_field(hash, as_bytes(function.name));
+    add_number(hash, opcode_byte(function.opcode));
+    add_number(hash, opcode_byte(function.sub_opcode.value_or(0)));
   }
-  digest.field(library.content);
-  return digest.finish();
+  add_field(hash, library.content);
+  return hash.finish();
 }
 
 Result<void> plan_microcode(PlanContext& context) {

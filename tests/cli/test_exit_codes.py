@@ -3,6 +3,7 @@
 call) need a device that changes or fails by itself; tests/unit/pipeline reaches them, and
 error classes map to codes in one place."""
 
+import functools
 import json
 import os
 import subprocess
@@ -198,6 +199,16 @@ class FormatTest(CliTest):
             self.assert_refused(run(command, path), FORMAT, path)
         self.assert_refused(run("unpack", path, os.path.join(scratch(), "u")), FORMAT)
 
+    def test_the_limit_of_nesting_holds_for_every_document(self):
+        for member in ("neff.json", "kelf-0.json", "sg00/def.json", "sg00/PE.json"):
+            with self.subTest(member):
+                deep = functools.reduce(lambda inner, _: [inner], range(20), 1)
+                file = Neff(sample("vecadd-v3")).edit(
+                    member, lambda d, deep=deep: d.update(deep=deep)).save("deep.neff")
+                self.assert_ok(run("load", file, "--max-json-depth", "21"))
+                self.assert_refused(run("load", file, "--max-json-depth", "20"), FORMAT, member,
+                                    "nested deeper than 20 levels")
+
     def test_a_failed_unpack_makes_no_folder(self):
         blob = read_bytes(sample("vecadd-v3"))
         path = write_bytes(os.path.join(scratch(), "short.neff"), blob[:5000])
@@ -247,6 +258,21 @@ class ResourceTest(CliTest):
         for words in (("--max-inflated", "1000"), ("--max-members", "3")):
             with self.subTest(words=words):
                 self.assert_refused(run("load", sample("vecadd-v3"), *words), RESOURCE)
+
+    def test_a_huge_file_is_refused_before_it_is_read(self):
+        path = os.path.join(scratch(), "sparse.neff")
+        write_bytes(path, b"")
+        os.truncate(path, 1 << 40)
+        members = os.path.join(scratch(), "sparse-members")
+        for words in (("load", path), ("inspect", path), ("plan", path), ("check", path),
+                      ("unpack", path, members), ("run", path, "--random", "1")):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), RESOURCE, path,
+                                    "has 1099511627776 bytes, the limit is")
+        os.truncate(path, 100 << 20)
+        self.assert_refused(run("load", path, "--max-inflated", "1000000"), RESOURCE,
+                            "has 104857600 bytes, the limit is 2049552")
+        os.unlink(path)
 
     def test_a_model_that_does_not_fit_the_device(self):
         # 13 GiB of scratchpad for one core of a v2 device, of which less is free.

@@ -62,7 +62,8 @@ def encode_one(value, dtype):
     code, _ = DTYPES[dtype]
     if code == "bf":
         bits = struct.unpack("<I", struct.pack("<f", value))[0]
-        return struct.pack("<H", (bits + 0x7FFF + (bits >> 16 & 1)) >> 16)
+        rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+        return struct.pack("<H", bits >> 16 | 0x40 if value != value else rounded)  # NaN stays NaN
     try:
         return struct.pack("<" + code, value)
     except OverflowError:
@@ -99,7 +100,7 @@ class Subgraph:
             for block in file["dma"]:
                 key = (block["queue"], block["id"], block.get("function_start", ""))
                 self.blocks[key] = block
-            self.engines.append(Engine(self, model.members[f"{folder}/{file['instr']}"]))
+            self.engines.append(model.engine_type(self, model.members[f"{folder}/{file['instr']}"]))
         for key, row in self.variables.items():
             if row["type"] == "file":
                 content = model.members[f"{folder}/{row['file_name']}"]
@@ -264,6 +265,8 @@ class Engine:
 
 
 class Model:
+    engine_type = Engine  # models that compute have their own
+
     def __init__(self, path):
         with open(path, "rb") as file:
             payload = file.read()[1024:]

@@ -103,6 +103,12 @@ class Selecting(unittest.TestCase):
         folder = os.path.dirname(os.path.realpath(support.LIBNRT))
         self.assertEqual(done.out, f"export LD_LIBRARY_PATH='{folder}:/before'\n")
 
+    def test_lines_for_a_shell_keep_every_character(self):
+        before = "/it's $HOME; \\ here"
+        done = support.run([support.NEFFLD, "run-with", "--print"], {"LD_LIBRARY_PATH": before})
+        told = support.run(["sh", "-c", done.out + 'printf %s "$LD_LIBRARY_PATH"'])
+        self.assertEqual(before, told.out.partition(":")[2])
+
     def test_run_with_refuses_nothing_to_run_and_what_cannot_run(self):
         self.assertEqual(support.run([support.NEFFLD, "run-with"]).code, 2)
         done = support.run([support.NEFFLD, "run-with", "--", "/no/such/program"])

@@ -78,10 +78,14 @@ class Log(unittest.TestCase):
     def test_unknown_and_ineffective_variables_are_named(self):
         done = support.program("cores", env={"NEURON_RT_LOG_LEVEL": "INFO",
                                              "NEURON_RT_VISIBEL_CORES": "1",
-                                             "NEURON_RT_DBG_MESH_CC": "0"})
+                                             "NEURON_RT_DBG_MESH_CC": "0",
+                                             "NEURON_RT_DBG_DMA_PACKETIZATION_SIZE": "4096",
+                                             "NEURON_RT_LOCAL_CORE_DUMP_DIRECTORY":
+                                             support.scratch()})
         self.assertIn("NEURON_RT_VISIBEL_CORES is unknown", done.out)
         self.assertIn("NEURON_RT_DBG_MESH_CC has no effect", done.out)
         self.assertNotIn("NEURON_RT_LOG_LEVEL is unknown", done.out)
+        self.assertEqual(1, done.out.count("has no effect"))
 
     def test_blocks_of_many_threads_stay_whole(self):
         # Threads that race with closing fail all the time, each with its block.

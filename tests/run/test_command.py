@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`neffld run` as a user meets it: arguments, files, names, reports. Models are generated ones."""
 
+import hashlib
 import json
 import os
 import struct
@@ -69,6 +70,7 @@ class CommandTest(RunTest):
             (["--in", f"sum={good}"], USAGE, "'sum' is no input"),
             (["--in", f"left={good}", "--in", f"left={good}"], USAGE, "'left' is given twice"),
             (["--in", "left"], USAGE, "expected NAME=FILE"),
+            (["--in", "left="], USAGE, "--in: found 'left=' without a file, expected NAME=FILE"),
             (["--in", f"left={short}"], USAGE,
              "found float32[4], the model's input left is float32[12288]"),
             (["--in", f"left={double}"], USAGE, "found f8[12288]"),
@@ -94,6 +96,50 @@ class CommandTest(RunTest):
         for words, code, text in rows:
             with self.subTest(text):
                 self.assert_refused(self.run_add(*words), code, text)
+
+    def test_values_no_option_can_hold_are_refused(self):
+        rows = (
+            (["--out", ""], "--out: expected a name"),
+            (["--save-inputs", ""], "--save-inputs: expected a name"),
+            (["--trace", ""], "--trace: expected a name"),
+            (["--schedule", str(2 ** 64)], f"--schedule: found {2 ** 64}, expected at most "
+             f"{2 ** 64 - 1}"),
+            (["--random", "9" * 30], f"--random: found {'9' * 30}, expected at most"),
+            (["--repeat", str(2 ** 32)], f"--repeat: found {2 ** 32}, expected at most "
+             f"{2 ** 32 - 1}"),
+        )
+        for words, text in rows:
+            with self.subTest(text):
+                done = self.run_add(*words)
+                self.assertEqual(USAGE, done.returncode, done.stderr)
+                self.assertIn(text, done.stderr)
+        self.assert_ran(self.run_add("--schedule", str(2 ** 64 - 1)))
+
+    def test_a_place_that_takes_no_results_is_told_before_anything_runs(self):
+        neff = Neff(sample("vecadd-v3"))  # would be refused when it is executed
+        stream = bytearray(neff.members["sg00/DVE.bin"])
+        slot = next(at for at in range(0, len(stream), 64) if stream[at] == 0x41)
+        stream[slot] = 0x4D  # RNG
+        neff.members["sg00/DVE.bin"] = bytes(stream)
+        model = self.file("refused.neff", neff.bytes())
+        self.assert_refused(self.run_add(model=model), UNSUPPORTED, "RNG")
+        inner = os.path.join(self.here, "none", "inner")
+        rows = (
+            (["--out", model], f"--out: {model}: cannot be opened as a folder: Not a directory"),
+            (["--save-inputs", "/dev/null"],
+             "--save-inputs: /dev/null: cannot be opened as a folder"),
+            (["--out", inner], f"--out: {inner}: the folder cannot be created"),
+            (["--out", "/proc"], "--out: /proc: no file can be created in it"),
+            (["--trace", "/proc/trace.json"], "--trace: /proc/trace.json: cannot be created"),
+            (["--trace", "/dev/full"], "--trace: /dev/full: is a device"),
+            (["--trace", inner], f"--trace: {inner}: cannot be created"),
+            (["--trace", self.here], f"--trace: {self.here}: is a folder"),
+        )
+        before = set(os.listdir(self.here))
+        for words, text in rows:
+            with self.subTest(text):
+                self.assert_refused(self.run_add(*words, model=model), FILE, text)
+        self.assertEqual(before | {"l.npy", "r.npy"}, set(os.listdir(self.here)))
 
     def test_files_are_replaced_only_when_told(self):
         self.assert_ran(self.run_add("--out", self.out))
@@ -145,6 +191,23 @@ class CommandTest(RunTest):
         self.assert_ran(self.run_add("--out", self.out, model=model))
         self.assertEqual(["%2E.%2F..%2Fs%20u%3Dm.npy"], os.listdir(self.out))
         self.assertEqual({"out", "named.neff", "l.npy", "r.npy"}, set(os.listdir(self.here)))
+
+    def test_a_name_too_long_for_a_file_ends_in_its_hash(self):
+        for name in ("/" * 84, "n" * 251 + "/", "n" * 252, "n" * 251):  # a file name has 255 bytes
+            with self.subTest(name):
+                neff = Neff(sample("vecadd-v3"))
+                for member, data in neff.members.items():
+                    if member.endswith(".json"):
+                        neff.members[member] = data.replace(b'"sum"', f'"{name}"'.encode())
+                model = self.file("long.neff", neff.bytes())
+                self.assert_ran(self.run_add("--out", self.out, "--force", model=model))
+                hashed = "%-" + hashlib.sha256(name.encode()).hexdigest()
+                plain = name.replace("/", "%2F")
+                wanted = plain if len(plain) <= 251 else plain[:251 - len(hashed)] + hashed
+                path = os.path.join(self.out, wanted + ".npy")
+                self.assertEqual(floats([3.0 * i for i in range(COUNT)]), payload(path)[1])
+                os.unlink(path)
+                self.assertEqual([], os.listdir(self.out))
 
     def test_random_inputs_are_those_that_were_saved(self):
         model, saved = sample("vecadd-v3"), os.path.join(self.here, "in")

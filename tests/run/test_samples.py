@@ -7,9 +7,9 @@ import random
 import struct
 import unittest
 
+import movement
 import neff_model
 from run_support import NEFFLD, NRT_RUN, RunTest, call, folder, in_arguments, payload, sample
-from support import Neff  # of the command's tests
 
 SAMPLES = ("vecadd-v2", "vecadd-v3", "many-queues-v3", "virtual-overlap-v2", "one-partition-v2",
            "cast-v3", "transpose-v3", "long-runs-v3", "copy-shapes-v3", "dge-v3", "dge-lnc2-v3",
@@ -39,8 +39,8 @@ def random_values(dtype, count, seed):
     """Numbers of ordinary size for floats, so that sums and casts are no infinities."""
     source = random.Random(seed)
     if dtype in ("float32", "float16", "bfloat16"):
-        return neff_model.from_numbers([source.uniform(-100, 100) for _ in range(count)], dtype)
-    return source.randbytes(count * neff_model.SIZES[dtype])
+        return b"".join(movement.encode_one(source.uniform(-100, 100), dtype) for _ in range(count))
+    return source.randbytes(count * movement.DTYPES[dtype][1])
 
 
 def one_nan(halves):
@@ -78,13 +78,12 @@ class SamplesTest(RunTest):
     def check_sample(self, name):
         path = sample(name)
         inputs, outputs = tensors(path)
-        members = Neff(path).members
-        sizes = {tensor: elements(shape) * neff_model.SIZES[dtype]
+        sizes = {tensor: elements(shape) * movement.DTYPES[dtype][1]
                  for tensor, (dtype, shape) in outputs.items()}
         expected, pairs = [], []
         for seed in (1, 2, 3):
             where, data = self.make_inputs(name, inputs, seed)
-            expected.append(neff_model.execute(members, data, sizes))
+            expected.append(neff_model.execute(path, data, sizes))
             out = folder("out", f"{name}-{seed}")
             done = call(NEFFLD, "run", path, *in_arguments(inputs, where), "--out", out, "--repeat",
                         "2", "--force")

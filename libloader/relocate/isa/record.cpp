@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "isa/record.hpp"
 
+#include <fmt/format.h>
+
 namespace neffld::isa {
 namespace {
 
@@ -15,6 +17,20 @@ constexpr std::uint8_t source_immediate = 1;
 
 bool waits_on_semaphore(std::uint8_t wait_mode) {
   return wait_mode >= 1 && wait_mode <= 5;
+}
+
+std::string_view wait_comparison(std::uint8_t wait_mode) {
+  constexpr std::array<std::string_view, 6> comparisons = {"", "==", "<", "<=", ">", ">="};
+  return comparisons.at(wait_mode);
+}
+
+std::string wait_text(const neuron_sync& wait, std::uint32_t present) {
+  if (neuron_wait_names_event(wait.mode)) {
+    const bool set = neuron_wait_holds(wait.mode, 1, 0);
+    return fmt::format("event {} to be {}, is {}", wait.index, set ? "set" : "clear", present);
+  }
+  return fmt::format("semaphore {} {} {}, is {}", wait.index, wait_comparison(wait.mode),
+                     wait.value, present);
 }
 
 bool updates_semaphore(std::uint8_t update_mode) {

@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "isa/opcodes.hpp"
 #include "neffld/bytes.hpp"
+#include "neuron_abi/instruction.h"
 
 namespace neffld::isa {
 
@@ -98,7 +101,7 @@ enum TargetMode : std::uint8_t {
 inline constexpr std::uint8_t last_compare = 12;  // A9 compares 0 (always) to 12
 
 /// Bits of byte 3.
-inline constexpr std::uint8_t hint_function = 1;         // record of a function
+inline constexpr std::uint8_t hint_function = 1;  // record of a function
 inline constexpr std::uint8_t hint_relative_branch = 2;
 
 /// A view of one record of a stream.
@@ -119,6 +122,12 @@ class Record {
 /// True when a wait or update mode names a semaphore (not an event, not "none").
 bool waits_on_semaphore(std::uint8_t wait_mode);
 bool updates_semaphore(std::uint8_t update_mode);
+
+/// "==" to ">=" for the modes that compare a semaphore, 1 to 5.
+std::string_view wait_comparison(std::uint8_t wait_mode);
+/// What a wait of a known mode but 0 asks for and what is there: "semaphore 4 >= 32, is 16",
+/// "event 3 to be set, is 0".
+std::string wait_text(const neuron_sync& wait, std::uint32_t present);
 
 using Slot = std::array<std::uint8_t, slot_bytes>;
 

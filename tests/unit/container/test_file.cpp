@@ -46,6 +46,32 @@ TEST_CASE("missing files, folders, empty files and pipes are told apart") {
   CHECK_THAT(reason(scratch.path("empty")), Contains("is empty"));
 }
 
+TEST_CASE("a file larger than the limits let a payload be is refused before it is read") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("sparse");
+  REQUIRE(write_file(path, as_bytes("x")));
+  fs::resize_file(path, 1ull << 40);  // more than any machine of ours has
+  const auto read = read_file(path, ContainerLimits{}.file_bytes());
+  REQUIRE_FALSE(read);
+  CHECK(read.error().status == Status::resource);
+  CHECK(read.error().where.member == path);
+  CHECK_THAT(read.error().text, Contains("has 1099511627776 bytes, the limit is"));
+  fs::resize_file(path, 1000);
+  CHECK(read_file(path, 1000)->size() == 1000);
+  CHECK_FALSE(read_file(path, 999));
+}
+
+TEST_CASE("the limit of a file leaves room for any payload within the limit") {
+  for (const std::size_t size : {1u, 100'000u, 3'000'000u}) {
+    PackOptions options;
+    options.compression = Compression::stored;
+    const Buffer file = pack({member("a", std::string(size, 'x'))}, options);
+    const ContainerLimits limits{.inflated_bytes = parse_container(file)->facts().inflated_bytes};
+    CHECK(file.size() <= limits.file_bytes());
+  }
+  CHECK(ContainerLimits{.inflated_bytes = UINT64_MAX}.file_bytes() > UINT64_MAX / 2);
+}
+
 TEST_CASE("a file that may not be read is refused as such") {
   const ScratchFolder scratch;
   const std::string path = scratch.path("secret");

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -99,6 +100,38 @@ TEST_CASE("unpacking needs an empty or absent folder") {
         ErrorClass::file);
 }
 
+TEST_CASE("unpacking fills a new folder, an empty one, a linked one and the current one alike") {
+  const ScratchFolder scratch;
+  const auto parsed = parse_container(pack(sample_members()));
+  REQUIRE(parsed);
+  fs::create_directories(scratch.path("empty"));
+  fs::permissions(scratch.path("empty"), fs::perms::owner_all);
+  fs::create_directories(scratch.path("linked"));
+  fs::create_symlink(scratch.path("linked"), scratch.path("link"));
+  fs::create_directories(scratch.path("current"));
+  const fs::path before = fs::current_path();
+  fs::current_path(scratch.path("current"));
+  for (const std::string& folder :
+       {scratch.path("new"), scratch.path("slash//"), scratch.path("empty"), scratch.path("link"),
+        std::string(".")}) {
+    INFO(folder);
+    const auto unpacked = unpack_neff(*parsed, folder);
+    if (!unpacked) FAIL(to_sentence(unpacked.error()));
+    const auto members = read_folder(folder);
+    REQUIRE(members);
+    REQUIRE(members->size() == parsed->members().size());
+    for (std::size_t i = 0; i < members->size(); ++i) {
+      CHECK((*members)[i].name == parsed->members()[i].name);
+      CHECK(std::ranges::equal((*members)[i].bytes, parsed->members()[i].bytes));
+    }
+  }
+  fs::current_path(before);
+  CHECK(fs::status(scratch.path("empty")).permissions() == fs::perms::owner_all);
+  CHECK(fs::is_symlink(scratch.path("link")));
+  const auto begin = fs::directory_iterator(scratch.path(""));
+  CHECK(std::distance(begin, fs::directory_iterator()) == 6);
+}
+
 TEST_CASE("names that are no file names are refused before anything is written") {
   const ScratchFolder scratch;
   for (const char* name : {"zz//b", "zz/./b", "./zz"}) {
@@ -117,4 +150,8 @@ TEST_CASE("a member that is both file and folder is an error, not an overwrite")
   const Error error = unpack_refusal(wrap_tar(tar), scratch.path("out"));
   CHECK(error.error_class == ErrorClass::file);
   CHECK_THAT(error.where.member, Contains("a/b"));
+  CHECK(fs::is_empty(scratch.path("")));
+  fs::create_directories(scratch.path("here"));
+  CHECK_THAT(unpack_refusal(wrap_tar(tar), scratch.path("here")).where.member, Contains("a/b"));
+  CHECK(fs::is_empty(scratch.path("here")));
 }

@@ -181,6 +181,20 @@ TEST_CASE("each class of error has its status and names engine, slot and record"
   }
 }
 
+TEST_CASE("an endless program is told by what ended it") {
+  FakeBench bench;
+  LoadedModel& model = bench.bound(sample);
+  for (const std::uint32_t quiet : {0u, NEURON_EXEC_QUIET}) {
+    answer_first_core(
+        bench, [&](FakeDevice& device) { device.error(0, dve, NEURON_EXEC_ENDLESS, 2, quiet); });
+    const Error error = bench.failure(model);
+    INFO(error.text);
+    CHECK(error.status == Status::timeout);
+    CHECK(says(error, "its time was up") == (quiet == 0));
+    CHECK(says(error, "100 million records on end without computing or moving") == (quiet != 0));
+  }
+}
+
 TEST_CASE("an error beats an engine that waits, and a completed execution forgets who waited") {
   FakeBench bench;
   LoadedModel& model = bench.bound(sample);
@@ -240,6 +254,18 @@ TEST_CASE("a ring that names no memory is told by queue and DMA engine") {
   const Error error = bench.failure(model);
   CHECK(error.status == Status::exec_hw_err_dma_abort);
   CHECK(says(error, "a descriptor of queue 1 on DMA engine 5 of core 0, qSPIO0 names no memory"));
+  const auto says_of_class = [&](std::uint16_t error_class, Status status, std::string_view part) {
+    answer_first_core(bench, [&](FakeDevice& device) {
+      device.error(0, NEURON_EXEC_RING, error_class, 5 | 1 << 4);
+    });
+    const Error told = bench.failure(model);
+    INFO(told.text);
+    CHECK(told.status == status);
+    CHECK(says(told, part));
+  };
+  says_of_class(NEURON_EXEC_OUT_OF_MEMORY, Status::resource,
+                "no host memory left for what queue 1 on DMA engine 5 of core 0, qSPIO0 moves");
+  says_of_class(NEURON_EXEC_ENDLESS, Status::timeout, "one doorbell gave queue 1 on DMA engine 5");
 }
 
 TEST_CASE("notification rings and exec rings wrap many times") {

@@ -17,7 +17,7 @@ struct Row {
 /// Reads `{"a":[<value>]}` with `read` and returns the sentence, or "" on success.
 std::string read_value(const std::string& value, const std::function<void(JsonCursor&)>& read) {
   const std::string text = "{\"a\":[" + value + "]}";
-  JsonCursor cursor("m", as_bytes(text));
+  JsonCursor cursor("m", as_bytes(text), 64);
   std::string_view key;
   cursor.begin_object();
   while (cursor.next_key(key)) {
@@ -29,7 +29,7 @@ std::string read_value(const std::string& value, const std::function<void(JsonCu
 }
 
 std::string skip_all(const std::string& text) {
-  JsonCursor cursor("m", as_bytes(text));
+  JsonCursor cursor("m", as_bytes(text), 64);
   cursor.skip();
   const auto result = cursor.finish();
   return result ? "" : to_sentence(result.error());
@@ -163,7 +163,7 @@ TEST_CASE("repeated keys are refused, known and unknown ones, few and many") {
   enum class Field : std::uint8_t { a, b };
   static constexpr KeyTable<Field, 2> table = {{{"a", Field::a}, {"b", Field::b}}};
   const auto read = [](const std::string& text) {
-    JsonCursor cursor("m", as_bytes(text));
+    JsonCursor cursor("m", as_bytes(text), 64);
     ObjectReader object(cursor, table);
     for (Field field{}; object.next(field);) cursor.skip();
     const auto result = cursor.finish();
@@ -183,7 +183,7 @@ TEST_CASE("repeated keys are refused, known and unknown ones, few and many") {
 TEST_CASE("odd names are quoted in paths and cannot break a line") {
   const auto path = [](const std::string& name) {
     const std::string text = "{\"" + name + "\":-1}";
-    JsonCursor cursor("m", as_bytes(text));
+    JsonCursor cursor("m", as_bytes(text), 64);
     std::string_view key;
     cursor.begin_object();
     while (cursor.next_key(key)) cursor.u64();
@@ -198,7 +198,7 @@ TEST_CASE("odd names are quoted in paths and cannot break a line") {
 
 TEST_CASE("the first error is kept") {
   const std::string text = "[-1,-2]";
-  JsonCursor cursor("m", as_bytes(text));
+  JsonCursor cursor("m", as_bytes(text), 64);
   cursor.begin_array();
   while (cursor.next_element()) cursor.u64();
   cursor.fail("later");

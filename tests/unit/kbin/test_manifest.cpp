@@ -90,6 +90,29 @@ TEST_CASE("a broken neff.json is refused at the broken place") {
   check_refused(read(files), "neff.json", "$.attrs.shape[1][0]", "Too many dimensions (33)");
 }
 
+TEST_CASE("the nesting of each of the manifest's documents is limited by an option") {
+  constexpr std::uint32_t most = 8;
+  for (const std::string name : {"neff.json", "kelf-0.json", "hlo_stats.json"}) {
+    for (const bool too_deep : {false, true}) {
+      Files files = model();
+      files.set("hlo_stats.json", "{}");
+      const std::size_t levels = most - (too_deep ? 0 : 1);  // the document itself is one more
+      std::string text = files.text(name);
+      text.insert(1, "\"x\":" + std::string(levels, '[') + std::string(levels, ']') +
+                         (text == "{}" ? "" : ","));
+      files.set(name, text);
+      const auto manifest = read_manifest_from(files.source(), most);
+      if (too_deep) {
+        REQUIRE_FALSE(manifest);
+        CHECK(manifest.error().where.member == name);
+        CHECK(manifest.error().text == "nested deeper than 8 levels");
+      } else if (!manifest) {
+        FAIL(to_sentence(manifest.error()));
+      }
+    }
+  }
+}
+
 TEST_CASE("legal variations of neff.json are accepted") {
   Files files = model();
   SECTION("the legacy member name") {
