@@ -26,8 +26,11 @@ float part_of(float value, Fp32Mode mode) {
   return mode == Fp32Mode::high ? high : value - high;
 }
 
-/// What mode 1 or 2 makes of a weight, one of the two passes lost.
+/// What mode 1 or 2 makes of a weight, one of the two passes lost or each in the other's place.
 float mutated_weight(float value, Fp32Mode mode, Mutation mutation) {
+  if (mutation == Mutation::passes_swapped) {
+    return part_of(value, mode == Fp32Mode::low ? Fp32Mode::high : Fp32Mode::low);
+  }
   const bool lost = (mode == Fp32Mode::low) == (mutation == Mutation::drop_low_pass);
   return lost ? 0 : part_of(value, mode);
 }
@@ -49,7 +52,8 @@ std::uint32_t raw_at(const std::uint8_t* bits, std::size_t index, std::uint32_t 
 void Core::pack_weights(const Record& record) {
   const bool passes = record.fp32_mode == Fp32Mode::low || record.fp32_mode == Fp32Mode::high;
   const bool mutated =
-      passes && (mutation_ == Mutation::drop_low_pass || mutation_ == Mutation::drop_high_pass);
+      passes && (mutation_ == Mutation::drop_low_pass || mutation_ == Mutation::drop_high_pass ||
+                 mutation_ == Mutation::passes_swapped);
   weights_.empty = record.fp32_mode == Fp32Mode::low && !mutated;
   if (weights_.empty) return;
   const std::size_t columns = record.columns, rows = record.rows;

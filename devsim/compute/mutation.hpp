@@ -14,6 +14,7 @@ enum class Mutation : std::uint8_t {
   always_begin,   ///< every matmul overwrites
   drop_low_pass,  ///< fp32 weights of mode 1 are lost
   drop_high_pass,
+  passes_swapped,  ///< mode 1 carries the leading part, mode 2 the rest
   transpose_writes_fp32,
   steps_in_bytes,
   dims_reversed,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One real model on a simulated device inside the test, with access to everything staged for it.
+// One real or generated model on a simulated device inside the test, with access to everything
+// staged for it.
 #pragma once
 
 #include <memory>
@@ -15,6 +16,9 @@ namespace neffld::test {
 
 /// Path of the real file with this number; none when there are no real files, which is printed.
 std::optional<std::string> real_file(const std::string& number);
+
+/// Is there a file of this number, or is it the name of a generated model?
+bool can_run(const std::string& number);
 
 /// A model that is loaded and bound. Anything that fails is a failed test.
 class ModelRun {

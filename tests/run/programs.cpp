@@ -265,6 +265,19 @@ std::span<const Program> programs() {
        {{"x", {128, 256}}, {"y", {256, 128}}},
        {"output0", {128, 128}},
        1e-3},
+      {"pool-f16-v2",
+       Kind::convolution_pool,
+       Type::float16,
+       {{"X", {1, 128, 6, 10}}, {"W", {128, 128, 3, 3}}, {"bias", {128}}},
+       {"X_out", {1, 128, 2, 4}},
+       2e-3},
+      // Its logits are fp32, and large ones lose bits before exp (spec 10 section 9).
+      {"attention-f32-v3",
+       Kind::attention,
+       Type::float32,
+       attention_inputs(128),
+       {"kernel_out", {128, 128}},
+       1e-4},
   };
   return all;
 }

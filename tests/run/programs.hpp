@@ -16,7 +16,8 @@ struct TensorShape {
   std::vector<std::uint64_t> shape;
 };
 
-/// One real file: its number, and its tensors as its neff.json lists them.
+/// One real file: its number, and its tensors as its neff.json lists them. The generated ones
+/// (generated.hpp) have names for numbers.
 struct Program {
   const char* number;
   Kind kind;

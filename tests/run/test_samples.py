@@ -1,46 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Generated NEFFs that move data give, bit for bit, what a model of their JSON gives."""
 
-import json
 import os
-import random
 import struct
 import unittest
 
-import movement
 import neff_model
 from run_support import NEFFLD, NRT_RUN, RunTest, call, folder, in_arguments, payload, sample
+from sample_data import byte_sizes, make_inputs, tensors
 
 SAMPLES = ("vecadd-v2", "vecadd-v3", "many-queues-v3", "virtual-overlap-v2", "one-partition-v2",
            "cast-v3", "transpose-v3", "long-runs-v3", "copy-shapes-v3", "dge-v3", "dge-lnc2-v3",
            "single-core-v3", "empty-v3")
-DESCR = {"float32": "<f4", "float16": "<f2", "bfloat16": "<V2", "int8": "|i1", "uint8": "|u1"}
-
-
-def tensors(path):
-    """Inputs and outputs as {name: (dtype, shape)}."""
-    done = call(NEFFLD, "inspect", path, "--report", "json")
-    model = json.loads(done.stdout)["models"][0]["graph"]
-    sides = []
-    for side in ("inputs", "outputs"):
-        sides.append({tensor["name"]: (tensor["dtype"], tensor["shape"])
-                      for tensor in model[side]})
-    return sides
-
-
-def elements(shape):
-    count = 1
-    for dim in shape:
-        count *= dim
-    return count
-
-
-def random_values(dtype, count, seed):
-    """Numbers of ordinary size for floats, so that sums and casts are no infinities."""
-    source = random.Random(seed)
-    if dtype in ("float32", "float16", "bfloat16"):
-        return b"".join(movement.encode_one(source.uniform(-100, 100), dtype) for _ in range(count))
-    return source.randbytes(count * movement.DTYPES[dtype][1])
 
 
 def one_nan(halves):
@@ -49,21 +20,7 @@ def one_nan(halves):
                                              for word in words))
 
 
-def write_npy(path, dtype, shape, data):
-    text = f"{{'descr': '{DESCR[dtype]}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
-    text = text.ljust(117) + "\n"
-    with open(path, "wb") as stream:
-        stream.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data)
-
-
 class SamplesTest(RunTest):
-    def make_inputs(self, name, inputs, seed):
-        where, data = folder("inputs", f"{name}-{seed}"), {}
-        for at, (tensor, (dtype, shape)) in enumerate(inputs.items()):
-            data[tensor] = random_values(dtype, elements(shape), 100 * seed + at)
-            write_npy(os.path.join(where, f"{tensor}.npy"), dtype, shape, data[tensor])
-        return where, data
-
     def check_outputs(self, expected, where, what):
         for tensor, data in expected.items():
             header, found = payload(os.path.join(where, f"{tensor}.npy"))
@@ -78,11 +35,11 @@ class SamplesTest(RunTest):
     def check_sample(self, name):
         path = sample(name)
         inputs, outputs = tensors(path)
-        sizes = {tensor: elements(shape) * movement.DTYPES[dtype][1]
-                 for tensor, (dtype, shape) in outputs.items()}
+        sizes = byte_sizes(outputs)
         expected, pairs = [], []
         for seed in (1, 2, 3):
-            where, data = self.make_inputs(name, inputs, seed)
+            where = folder("inputs", f"{name}-{seed}")
+            data = make_inputs(where, inputs, seed)
             expected.append(neff_model.execute(path, data, sizes))
             out = folder("out", f"{name}-{seed}")
             done = call(NEFFLD, "run", path, *in_arguments(inputs, where), "--out", out, "--repeat",

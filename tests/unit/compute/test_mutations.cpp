@@ -56,6 +56,7 @@ std::vector<Case> cases() {
       {Mutation::always_begin, {pass(3), product(0)}},
       {Mutation::drop_low_pass, {pass(1), product(1), pass(2), product(0)}},
       {Mutation::drop_high_pass, {pass(1), product(1), pass(2), product(0)}},
+      {Mutation::passes_swapped, {pass(1), product(1), pass(2), product(0)}},
       {Mutation::transpose_writes_fp32,
        {memset_record({sbuf(0x1000), {{1, 1}}}, Dtype::fp16, 1, 0x3C00),
         load_weights({sbuf(0), {{1, 32}}}, Dtype::fp16, 1, 32).u8(0x22, 1),
