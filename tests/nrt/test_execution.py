@@ -174,6 +174,12 @@ class Execution(unittest.TestCase):
                 with self.subTest(file=os.path.basename(path)):
                     self.passes("residents", arch, 0, 2, path)
 
+    def test_sixteen_threads_execute_all_real_files_of_one_architecture(self):
+        for arch in ("v2", "v3"):
+            paths = support.real_files(arch)
+            if paths:
+                self.passes("busy", arch, "alone", *paths)
+
     def test_real_files_of_one_architecture_are_resident_together(self):
         for arch in MOVERS:
             paths = support.real_files(arch)
