@@ -169,8 +169,9 @@ Result<void> check_output(const std::string& output, const std::vector<std::stri
 }
 
 void LoadingOptions::add_parse_options(CLI::App& command) {
-  command.add_flag("--no-hash", no_hash,
-                   "Do not verify the header hash (gzip CRC and lengths are always verified)");
+  command.add_flag("--no-verify", no_verify,
+                   "Skip the header hash; gzip CRC and length, tar checksums and sizes are always "
+                   "verified");
   command.add_flag("--allow-legacy", allow_legacy,
                    "Load files for another architecture or without the SBUF reservation, with a "
                    "warning");
@@ -264,7 +265,7 @@ Result<void> Loading::close() {
 ParseOptions parse_options(const LoadingOptions& options, Stage until) {
   ParseOptions parse;
   parse.until = until;
-  parse.container.verify_hash = !options.no_hash;
+  parse.container.verify_hash = !options.no_verify;
   parse.build.allow_legacy = options.allow_legacy;
   if (options.max_inflated) parse.container.limits.inflated_bytes = options.max_inflated;
   if (options.max_members) parse.container.limits.members = options.max_members;

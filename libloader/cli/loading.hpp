@@ -26,7 +26,7 @@ struct LoadingOptions {
   bool contiguous_scratchpad = false, scratchpad_on_single_core = false;
   std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
   std::uint64_t packet_bytes = 0;
-  bool no_hash = false, allow_legacy = false;
+  bool no_verify = false, allow_legacy = false;
   std::uint64_t max_inflated = 0, max_members = 0;
   std::uint32_t max_json_depth = 0;
   /// Opens the device; a command that needs more of it than the session puts itself in between.

@@ -195,7 +195,14 @@ std::vector<std::string> model_warnings(const ReportItem& item) {
   const auto append = [&all](const std::vector<std::string>& some) {
     all.insert(all.end(), some.begin(), some.end());
   };
-  if (item.parsed->container) append(item.parsed->container->facts().warnings);
+  if (item.parsed->container) {
+    const ContainerFacts& facts = item.parsed->container->facts();
+    if (facts.hash_form == HashForm::not_checked) {
+      all.emplace_back(
+          "the header hash was not verified; gzip CRC and length, tar checksums and sizes were");
+    }
+    append(facts.warnings);
+  }
   append(item.parsed->manifest.warnings);
   for (const Kbin& kbin : item.parsed->kbins) append(kbin.warnings);
   if (item.plan) {

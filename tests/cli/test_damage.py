@@ -81,7 +81,7 @@ class FlipTest(CliTest):
         file = sample("single-core-v3")
         blob = read_bytes(file)
         accepted = 0
-        for bit, result in self.flipped(blob, FLIPS, "inspect", "--no-hash", "--report", "json"):
+        for bit, result in self.flipped(blob, FLIPS, "inspect", "--no-verify", "--report", "json"):
             with self.subTest(bit=bit):
                 if result.code != 0:
                     self.assert_refused(result, FORMAT)
@@ -120,7 +120,7 @@ class TailTest(CliTest):
             changed[-at] ^= 0x10
             neff.payload = bytes(changed)
             with self.subTest(at=at):
-                self.assert_refused(run("load", neff.save("crc.neff"), "--no-hash"), FORMAT)
+                self.assert_refused(run("load", neff.save("crc.neff"), "--no-verify"), FORMAT)
 
 
 class ArchiveTest(CliTest):
@@ -182,7 +182,20 @@ class LegalFormsTest(CliTest):
     def test_the_hash_may_be_plain_or_word_swapped_and_the_report_says_which(self):
         self.assert_ok(run("inspect", sample("vecadd-v2")), "hash plain")
         self.assert_ok(run("inspect", sample("vecadd-v3")), "hash word-swapped")
-        self.assert_ok(run("inspect", sample("vecadd-v3"), "--no-hash"), "hash not checked")
+        self.assert_ok(run("inspect", sample("vecadd-v3"), "--no-verify"), "hash not checked")
+
+    def test_a_hash_that_is_not_verified_is_a_warning_that_says_what_was(self):
+        neff = Neff(sample("vecadd-v3"))
+        file = neff.save("wrong-hash.neff")
+        blob = bytearray(read_bytes(file))
+        blob[0xAC] ^= 1
+        write_bytes(file, blob)
+        for command in ("load", "inspect", "plan"):
+            with self.subTest(command):
+                self.assert_refused(run(command, file), FORMAT, "hash")
+                self.assert_ok(run(command, file, "--no-verify"), "warning: the header hash was not "
+                               "verified; gzip CRC and length, tar checksums and sizes were")
+                self.assertNotIn("not verified", run(command, sample("vecadd-v3")).out)
 
     def test_bytes_behind_the_payload_are_ignored_with_a_warning(self):
         blob = read_bytes(sample("vecadd-v2")) + b"tail"

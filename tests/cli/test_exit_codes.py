@@ -60,7 +60,7 @@ class OutputTest(CliTest):
         write_bytes(damaged, bytes(data))
         folder = os.path.join(scratch(), "bad-hash")
         self.assertEqual(FORMAT, run("unpack", damaged, folder).code)
-        self.assertEqual(0, run("unpack", damaged, folder, "--no-hash").code)
+        self.assertEqual(0, run("unpack", damaged, folder, "--no-verify").code)
 
 
 class UsageTest(CliTest):
