@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Broken inputs, one table: each is refused with one sentence of its own that says where and what
-(pain P12, P17, P18)."""
+"""Broken inputs, two tables, of members and of the bytes around them: each is refused with one
+sentence of its own that says where and what (pain P1, P2, P12-P15, P17, P18)."""
 
 import json
+import os
 import struct
+import tarfile
 import unittest
 
-from support import FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, run, sample
+from support import (FILE, FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, gzip_of, run, sample, scratch,
+                     tar_of, write_bytes)
 
 DEF, POOL, ACT, DVE = ("sg00/def.json", "sg00/Pool.json", "sg00/Activation.json",
                        "sg00/DVE.json")
@@ -187,6 +190,109 @@ CASES = [
 ]
 
 
+def whole():
+    return Neff(sample("vecadd-v3")).bytes()
+
+
+def cut_to(size):
+    return lambda: whole()[:size]
+
+
+def with_header(form, offset, value):
+    """A header field that is not made right again."""
+    return lambda: Neff(sample("vecadd-v3")).set(form, offset, value).bytes(seal=False)
+
+
+def sealed(payload):
+    neff = Neff(sample("vecadd-v3"))
+    neff.payload = payload(neff)
+    return neff.bytes()
+
+
+def stream(change):
+    """The gzip stream, changed."""
+    def payload(neff):
+        data = bytearray(gzip_of(neff.archive()))
+        return bytes(change(data) or data)
+    return lambda: sealed(payload)
+
+
+def put(at, value):
+    def change(data):
+        data[at] ^= value
+    return change
+
+
+def archive(change):
+    """The tar, changed; `change` gets its bytes and may give others."""
+    def payload(neff):
+        data = bytearray(neff.archive())
+        return gzip_of(bytes(change(data) or data))
+    return lambda: sealed(payload)
+
+
+def number_of_first_member(field):
+    """Another size field in the first header, with a checksum that agrees."""
+    def change(tar):
+        tar[124:136] = field
+        tar[148:156] = b" " * 8
+        tar[148:156] = b"%06o\0 " % sum(tar[:512])
+    return archive(change)
+
+
+def more_members(*members):
+    return lambda: sealed(lambda neff: gzip_of(tar_of([*neff.members.items(), *members])))
+
+
+def entry(kind, name):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, "neff.json"
+    return (info, b"")
+
+
+def without_end(tar):
+    return tar[:(len(tar.rstrip(b"\0")) + 511 & ~511) - 100]
+
+
+# name, exit code, what must be in the sentence, the bytes of the file
+FILES = [
+    ("nothing", FILE, "empty", lambda: b""),
+    ("a byte less than a header", FORMAT, "1023", cut_to(1023)),
+    ("only a header", FORMAT, "file sz: 400", cut_to(1024)),
+    ("payload cut off", FORMAT, "data_size", cut_to(3000)),
+    ("data_size too large", FORMAT, "data_size", with_header("<Q", 0x10, 1 << 40)),
+    ("data_size that wraps", FORMAT, "data_size", with_header("<Q", 0x10, (1 << 64) - 1024)),
+    ("data_size 0", FORMAT, "payload", with_header("<Q", 0x10, 0)),
+    ("header_size of the file", FORMAT, "header_size", with_header("<Q", 0x08, 1 << 62)),
+    ("another hash", FORMAT, "hash", lambda: bytes([*whole()[:0xAC], 7, *whole()[0xAD:]])),
+    ("no gzip, no tar", FORMAT, "tar", lambda: sealed(lambda neff: b"nothing of use " * 200)),
+    ("gzip method", FORMAT, "method", stream(put(2, 1))),
+    ("gzip flags", FORMAT, "flags", stream(put(3, 0xE0))),
+    ("gzip CRC", FORMAT, "CRC", stream(put(-6, 1))),
+    ("gzip length", FORMAT, "length", stream(put(-2, 1))),
+    ("gzip torn", FORMAT, "gzip", stream(lambda data: data[:len(data) // 2])),
+    ("second gzip member", FORMAT, "second gzip member", stream(lambda data: data + data)),
+    ("padding not zero", FORMAT, "padding", stream(lambda data: data + bytes(99) + b"x")),
+    ("tar empty", FORMAT, "empty", lambda: sealed(lambda neff: gzip_of(b""))),
+    ("tar checksum", FORMAT, "checksum", archive(put(150, 1))),
+    ("tar size 2^60", FORMAT, "1152921504606846976",
+     number_of_first_member(b"\x80" + bytes(3) + (1 << 60).to_bytes(8, "big"))),
+    ("tar size negative", FORMAT, r"\xff\xff", number_of_first_member(b"\xff" * 12)),
+    ("tar size no number", FORMAT, "00000zz0000", number_of_first_member(b"00000zz0000\0")),
+    ("tar torn", FORMAT, "bytes follow this header", archive(without_end)),
+    ("bytes behind the tar", FORMAT, "behind the end", archive(lambda tar: tar + b"x" * 512)),
+    ("symbolic link", FORMAT, "soft", more_members(entry(tarfile.SYMTYPE, "soft"))),
+    ("hard link", FORMAT, "hard", more_members(entry(tarfile.LNKTYPE, "hard"))),
+    ("pipe", FORMAT, "pipe", more_members(entry(tarfile.FIFOTYPE, "pipe"))),
+    ("device", FORMAT, "tty", more_members(entry(tarfile.CHRTYPE, "tty"))),
+    ("parent folder", FORMAT, "../x", more_members(("../x", b""))),
+    ("absolute name", FORMAT, "/etc/x", more_members(("/etc/x", b""))),
+    ("line break in a name", FORMAT, "newline", more_members(("x\ny", b""))),
+    ("member twice", FORMAT, "twice", more_members((DEF, b"{}"))),
+    ("member twice, spelled differently", FORMAT, "twice", more_members(("./" + POOL, b"{}"))),
+]
+
+
 def sentence_of(result, file):
     """The message without the file's name, which differs for every case anyway."""
     return result.err.replace(file, "FILE")
@@ -199,17 +305,21 @@ class MessagesTest(CliTest):
             change(neff)
             file = neff.save(f"broken-{number}.neff")
             yield name, code, words, file, run("load", file)
+        for number, (name, code, words, content) in enumerate(FILES):
+            file = write_bytes(os.path.join(scratch(), f"bytes-{number}.neff"), content())
+            yield name, code, words, file, run("load", file)
 
     def test_each_broken_input_has_a_sentence_of_its_own(self):
         sentences = {}
         for name, code, words, file, result in self.results():
             with self.subTest(name):
                 self.assert_refused(result, result.code if code is None else code, file, words)
-                self.assertIn(result.code, (FORMAT, UNSUPPORTED, RESOURCE))
+                self.assertIn(result.code, (FILE, FORMAT, UNSUPPORTED, RESOURCE))
                 self.assertNotIn("unexpected exception", result.err)
             sentences.setdefault(sentence_of(result, file), []).append(name)
         twins = {text: names for text, names in sentences.items() if len(names) > 1}
         self.assertGreaterEqual(len(CASES), 60)
+        self.assertGreaterEqual(len(FILES), 30)
         self.assertEqual({}, twins)
 
     def test_the_innermost_cause_is_in_the_last_part_of_the_chain(self):
