@@ -4,6 +4,7 @@
 // device.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <sstream>
 #include <string>
 
 #include "bench.hpp"
@@ -40,27 +41,33 @@ Attempt attempt(Bench& bench, const std::vector<std::uint8_t>& file, std::uint64
   return result;
 }
 
-/// Lines the runtime keeps for a dump, each a block of memory.
-std::int64_t lines_kept() {
-  const std::string text = neffld::nrt::ErrorRing::get().text();
-  return std::count(text.begin(), text.end(), '\n');
+/// Messages the runtime keeps for a dump, each a block of memory. A message may have several lines,
+/// of which only the first begins with the time.
+std::int64_t messages_kept() {
+  std::istringstream text(neffld::nrt::ErrorRing::get().text());
+  std::int64_t count = 0;
+  for (std::string line; std::getline(text, line);) {
+    count += line.starts_with("20") && line.find(" ERROR ") != std::string::npos;
+  }
+  return count;
 }
 
 /// One failing load and a good one behind it.
 struct Pair {
   Attempt failed, next;
-  std::int64_t blocks = 0;  ///< that stay, without those of kept lines
+  std::int64_t blocks = 0;  ///< that stay, without those of kept messages
   std::int64_t mapped = 0;  ///< bytes of mappings that stay
 };
 
 Pair pair_of(Bench& bench, const std::vector<std::uint8_t>& file, std::uint64_t nth) {
   Pair pair;
-  const std::int64_t lines = lines_kept();
+  const std::int64_t messages = messages_kept();
   const HostMemory before = host_memory();
   pair.failed = attempt(bench, file, nth);
   pair.next = attempt(bench, file, no_failure);
   const HostMemory after = host_memory();
-  pair.blocks = static_cast<std::int64_t>(after.blocks - before.blocks) - (lines_kept() - lines);
+  pair.blocks =
+      static_cast<std::int64_t>(after.blocks - before.blocks) - (messages_kept() - messages);
   pair.mapped = static_cast<std::int64_t>(after.mapped - before.mapped);
   return pair;
 }
@@ -76,7 +83,7 @@ void sweep(const std::string& name, std::uint64_t most) {
   std::uint64_t tried = 0, in_vain = 0;
   for (std::uint64_t nth = 1; nth <= all; nth += stride) {
     Pair pair = pair_of(bench, file, nth);
-    // The kept lines lie in a deque, which takes a block of its own now and then.
+    // The kept messages lie in a deque, which takes a block of its own now and then.
     if (pair.blocks == 1) pair = pair_of(bench, file, nth);
     const NRT_STATUS status = pair.failed.status;
     const bool fits = status == NRT_RESOURCE || status == NRT_SUCCESS ||
