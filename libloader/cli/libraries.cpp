@@ -17,9 +17,10 @@ Result<std::string> library_folder(const std::string& in_build, const std::strin
   for (const fs::path& place : places) {
     if (fs::exists(place / name, error)) return fs::canonical(place, error).string();
   }
-  return fail(Status::failure, ErrorClass::file, {.path = name},
-              fmt::format("not found in {} or {}", places[0].lexically_normal().string(),
-                          places[1].lexically_normal().string()));
+  return fail(
+      Status::failure, ErrorClass::file, {.path = name},
+      fmt::format("not found in {} or {}; scripts/build build makes it",
+                  places[0].lexically_normal().string(), places[1].lexically_normal().string()));
 }
 
 }  // namespace neffld::cli
