@@ -66,8 +66,10 @@ void add_shim(CLI::App& app, Action& run) {
            "--sim-clean-errors", options.clean_errors,
            "Errnos where the driver answers with positive numbers (NEFFLD_SHIM_CLEAN_ERRORS)"),
        "NEFFLD_SHIM_CLEAN_ERRORS"},
-      {command->add_option("--trace", options.trace,
-                           "Record every call into this file (neffld trace; NEFFLD_SHIM_TRACE)"),
+      {command
+           ->add_option("--trace", options.trace,
+                        "Record every call into this file (neffld trace; NEFFLD_SHIM_TRACE)")
+           ->check(not_empty()),
        "NEFFLD_SHIM_TRACE"},
       {command->add_flag(
            "--record-data", options.trace_data,

@@ -99,6 +99,8 @@ std::string preload_list(const std::string& folder) {
 [[noreturn]] void become_server(const ShimOptions& options, const std::string& path, pid_t owner,
                                 Pipe& ready) {
   for (const auto& [name, value] : settings(options)) setenv(name.c_str(), value.c_str(), 1);
+  unsetenv("LD_PRELOAD");  // a session within a session: the outer one's devices are not its
+  unsetenv("NEFFLD_SHIM_SESSION");
   dup2(ready.to(), STDOUT_FILENO);
   const std::string number = std::to_string(owner);
   execl(path.c_str(), server_name, "--owner", number.c_str(), nullptr);

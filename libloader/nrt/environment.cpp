@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "neffld/text.hpp"
+
 namespace neffld::nrt {
 
 std::vector<std::pair<std::string, std::string>> environment() {
@@ -28,8 +30,9 @@ std::optional<std::string> get_env(const char* name) {
 }
 
 tl::unexpected<Error> bad_env(const char* name, std::string_view value, std::string_view allowed) {
-  return fail(Status::invalid, ErrorClass::usage, {},
-              fmt::format("Invalid value '{}' for {}, expected {}", value, name, allowed));
+  return fail(
+      Status::invalid, ErrorClass::usage, {},
+      fmt::format("Invalid value '{}' for {}, expected {}", one_line(value), name, allowed));
 }
 
 Result<std::optional<std::uint64_t>> get_env_number(const char* name, std::uint64_t limit) {

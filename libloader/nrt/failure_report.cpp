@@ -10,6 +10,7 @@
 #include "environment.hpp"
 #include "error_ring.hpp"
 #include "log.hpp"
+#include "neffld/text.hpp"
 #include "runtime.hpp"
 #include "version.hpp"
 
@@ -37,7 +38,9 @@ std::string surroundings(NRT_STATUS status, const char* api) {
     text += "\n";
   }
   text += "Environment:\n";
-  for (const auto& [name, value] : environment()) text += fmt::format("\t{}={}\n", name, value);
+  for (const auto& [name, value] : environment()) {
+    text += fmt::format("\t{}={}\n", one_line(name), one_line(value));
+  }
   return text + "------------->8------------[ cut to here ]------------>8----------";
 }
 

@@ -112,7 +112,9 @@ void Logger::to_kernel(std::string_view body) {
 }
 
 void Logger::to_file(const LogSinks& sinks, const std::string& line) {
-  const int fd = open(sinks.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  // A pipe nobody reads must not hold the program up.
+  const int fd = open(sinks.path.c_str(),
+                      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
   if (fd < 0) return;
   write_all(fd, line + "\n");
   close(fd);

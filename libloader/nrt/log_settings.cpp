@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "environment.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::nrt {
 namespace {
@@ -41,7 +42,7 @@ Level parse_level(std::string_view given, std::vector<std::string>& complaints) 
   for (const auto& [name, level] : names) {
     if (contains(text, name)) return level;
   }
-  complaints.push_back(fmt::format("invalid level {}, default to ERROR", given));
+  complaints.push_back(fmt::format("invalid level {}, default to ERROR", one_line(given)));
   return Level::error;
 }
 

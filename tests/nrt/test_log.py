@@ -75,6 +75,19 @@ class Log(unittest.TestCase):
         with open(path, encoding="utf-8") as file:
             self.assertIn(" NRT:nrt_load ", file.read())
 
+    def test_a_pipe_nobody_reads_as_destination_holds_nobody_up(self):
+        path = os.path.join(support.scratch(), "pipe")
+        os.mkfifo(path)
+        self.assertEqual(self.errors(self.fail_to_load(NEURON_RT_LOG_LOCATION=path)), [])
+
+    def test_values_in_messages_forge_no_lines(self):
+        done = support.program("cores", env={"NEURON_RT_VISIBLE_CORES": "a\nb\x1b[31m",
+                                             "NEURON_RT_LOG_LEVEL": "c\nd"})
+        self.assertIn("Invalid value 'a\\x0ab\\x1b[31m' for NEURON_RT_VISIBLE_CORES", done.err)
+        self.assertIn("\tNEURON_RT_VISIBLE_CORES=a\\x0ab\\x1b[31m\n", done.err)
+        self.assertIn("invalid level c\\x0ad,", done.err)
+        self.assertNotIn("\x1b", done.err)
+
     def test_unknown_and_ineffective_variables_are_named(self):
         done = support.program("cores", env={"NEURON_RT_LOG_LEVEL": "INFO",
                                              "NEURON_RT_VISIBEL_CORES": "1",

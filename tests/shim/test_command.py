@@ -53,6 +53,7 @@ class Command(ShimTest):
     def test_wrong_options_are_usage_errors(self):
         self.shim("true", options=("--device", "sim:v9"), status=2)
         self.shim("true", options=("--count", "65"), status=2)
+        self.shim("true", options=("--trace", ""), status=2)
         self.run_program(os.environ["NEFFLD_EXE"], "shim", status=2)
 
     def test_wrong_variables_stop_the_program(self):
@@ -107,6 +108,10 @@ class Command(ShimTest):
         done = self.run_program(CLIENTS[0], "open", status=1, **variables)
         self.assertIn("are gone", done.stderr)
         self.assertEqual(done.stderr.count("neuron_shim:"), 1)
+
+    def test_a_session_within_a_session_has_devices_of_its_own(self):
+        self.shim(NEFFLD, "shim", "--count", "2", "--", CLIENTS[0], "open", options=("--count", "1"))
+        self.assertEqual(os.listdir(self.sessions), [])
 
     def test_background_users_keep_the_devices(self):
         script = ("import os,time; os.open('/dev/neuron0',os.O_RDWR); os.mkdir('{0}'); time.sleep(1); "
