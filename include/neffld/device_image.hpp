@@ -35,7 +35,7 @@ Result<void> write_core_image(Session& session, const std::string& path, bool co
 
 struct ImageLimits {
   std::uint64_t inflated_bytes = 256ull << 30;  ///< of a compressed image
-  std::uint64_t resident_bytes = 4ull << 30;    ///< of it that are not repetitions of one byte
+  std::uint64_t resident_bytes = 4ull << 30;    ///< of it without runs of one byte; of programs
   std::uint64_t note_bytes = 1ull << 30;
 };
 

@@ -10,7 +10,9 @@
 
 #include "image_notes.hpp"
 #include "image_source.hpp"
+#include "neffld/disassembler.hpp"
 #include "neffld/text.hpp"
+#include "neuron_abi/udma.h"
 
 namespace neffld {
 
@@ -40,6 +42,7 @@ struct DeviceImage::State {
   /// The segment that holds all of these bytes, or null; the segments must be sorted.
   const ImageSegment* segment_with(std::uint64_t address, std::uint64_t size) const;
   Result<void> check_sections() const;
+  Result<void> check_programs(const ImageLimits& limits) const;
   Result<void> add_segment(const Elf64_Phdr& header);
   Result<void> sort_segments();
   Result<void> read_notes(const Elf64_Phdr& header, const ImageLimits& limits);
@@ -120,6 +123,27 @@ Result<void> DeviceImage::State::check_sections() const {
   return {};
 }
 
+/// Tools copy instruction images and rings whole. A compressed image holds any number of zeros in a
+/// few bytes, so that a section is there says nothing about memory.
+Result<void> DeviceImage::State::check_programs(const ImageLimits& limits) const {
+  for (const Layout& layout : layouts) {
+    std::uint64_t bytes = 0;
+    for (const Layout::Subgraph& subgraph : layout.subgraphs) {
+      for (const Layout::Stream& stream : subgraph.streams) {
+        bytes += std::uint64_t{stream.slots_out} * instruction_bytes;
+      }
+      for (const Layout::Ring& ring : subgraph.rings) {
+        bytes += std::uint64_t{ring.used} * 2 * NEURON_UDMA_DESC_SIZE;
+      }
+    }
+    if (bytes <= limits.resident_bytes) continue;
+    return fail(Status::resource, ErrorClass::resource, {.member = path, .path = "layout"},
+                fmt::format("instructions and descriptors have {} bytes, the limit is {}", bytes,
+                            limits.resident_bytes));
+  }
+  return {};
+}
+
 Result<void> DeviceImage::State::read_notes(const Elf64_Phdr& segment, const ImageLimits& limits) {
   if (segment.p_offset > source->size() || segment.p_filesz > source->size() - segment.p_offset ||
       segment.p_filesz > limits.note_bytes - note_bytes) {
@@ -165,7 +189,8 @@ Result<void> DeviceImage::State::open(const ImageLimits& limits) {
     if (segment.p_type == PT_NOTE) NEFFLD_TRY(read_notes(segment, limits));
   }
   NEFFLD_TRY(sort_segments());
-  return check_sections();
+  NEFFLD_TRY(check_sections());
+  return check_programs(limits);
 }
 
 DeviceImage::DeviceImage(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -205,3 +205,13 @@ TEST_CASE("compressed images: cut off, damaged, too large") {
   REQUIRE_FALSE(boom);
   CHECK(boom.error().error_class == ErrorClass::format);
 }
+
+TEST_CASE("programs of an image that would take more memory than allowed are refused") {
+  // Zeros behind them are free in a compressed image; tools would copy them whole.
+  ImageLimits limits;
+  limits.resident_bytes = 256;
+  const auto image = open_bytes(good_image(), limits);
+  REQUIRE_FALSE(image);
+  CHECK(image.error().error_class == ErrorClass::resource);
+  CHECK(to_sentence(image.error()).find("instructions and descriptors have") != std::string::npos);
+}
