@@ -39,9 +39,10 @@ Result<void> BindingSwitch::apply(DeviceCalls& calls, const std::vector<DeviceMe
   }
   bool restored = !queues_lost;
   for (std::size_t i = 0; i < started; ++i) {
-    const auto& [request, bytes] = cells_before[i];
-    restored &=
-        guarded([&] { return calls.copy_in(by_request[request].handle, 0, bytes); }).has_value();
+    const auto& before = cells_before[i];
+    restored &= guarded([&] {
+                  return calls.copy_in(by_request[before.first].handle, 0, before.second);
+                }).has_value();
   }
   if (!restored) {
     // Without memory for these words the error stands as it is.

@@ -154,8 +154,9 @@ Result<void> Session::State::allocate(const ParsedModel& parsed, const Plan& pla
   // The report looks at the device while the list still holds what there was room for.
   std::map<const LoadedModel*, std::vector<AllocationInfo>> kept;
   for (const auto& [model, entry] : entries) {
-    entry.rings.for_each_allocation(
-        entry.rings.front(), [&](const AllocationInfo& info) { kept[model].push_back(info); });
+    std::vector<AllocationInfo>& of_model = kept[model];
+    entry.rings.for_each_allocation(entry.rings.front(),
+                                    [&](const AllocationInfo& info) { of_model.push_back(info); });
   }
   return tl::unexpected<Error>(explain_out_of_memory(
       std::move(allocated.error()),
@@ -230,7 +231,7 @@ Result<LoadedModel*> Session::State::load(ParsedModel parsed, const LoadOptions&
   // Room in the registry first, so that registering cannot fail after staging.
   model->h_model = mint_h_model();
   models.reserve(models.size() + 1);
-  const auto [entry, inserted] = entries.try_emplace(model.get(), calls);
+  const auto entry = entries.try_emplace(model.get(), calls).first;
   entry->second.load_requests = static_cast<std::uint32_t>(model->plan.requests.size());
   entry->second.ring_sets = std::max<std::size_t>(1, options.io_ring_sets);
 

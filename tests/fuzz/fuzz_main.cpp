@@ -101,6 +101,7 @@ int corpus(const std::vector<std::string>& words) {
     targets.push_back(find_target(words[next]));
     if (!targets.back()) return usage();
   }
+  promise(std::filesystem::is_directory(words[0]), "the corpus is a folder", words[0]);
   for (const Target* target : targets) run_corpus(*target, words[0], mutations);
   return 0;
 }
