@@ -10,7 +10,9 @@
 
 namespace neffld {
 
-inline constexpr std::string_view note_owner = "neffld";
+// An array: of a literal every translation unit may have its own, and a range would mix two.
+inline constexpr char note_owner_text[] = "neffld";
+inline constexpr std::string_view note_owner = note_owner_text;
 inline constexpr std::uint32_t note_type_model = 1;   ///< JSON: name and uuid
 inline constexpr std::uint32_t note_type_layout = 2;  ///< JSON: layout_to_json()
 
