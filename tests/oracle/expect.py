@@ -11,7 +11,7 @@ from plan import ring_owner
 from rings import RingSet, linear_ring_descriptors, template_pointer
 from tables import SIGNAL_OFFSET, act_buffers, constant_block, dve_buffers, param_ram
 from translate import Translator
-from ucode import function_table, library_memory
+from ucode import function_table, memory_of
 
 
 @dataclass
@@ -89,7 +89,7 @@ class Expectation:
     def _libraries(self, index, libraries):
         if (index, "ucode table") not in self.plan.by_owner:
             return               # none, or another model has staged the one they share
-        memory, _ = library_memory(libraries)
+        memory, _ = memory_of(libraries)
         self.add("ucode libraries", index, "ucode libraries", memory)
         self.add("ucode table", index, "ucode table",
                  function_table(libraries, self.plan.address(index, "ucode libraries")))

@@ -194,7 +194,7 @@ class Plan:
             if libraries[0] in shared:
                 return
             shared.append(libraries[0])
-        memory, _ = ucode.library_memory(libraries)
+        memory, _ = ucode.memory_of(libraries)
         self.allocate(index, "ucode libraries", len(memory), BUFFER_ALIGN, CODE)
         self.allocate(index, "ucode table", ucode.TABLE_BYTES, BUFFER_ALIGN, CODE)
 

@@ -68,14 +68,14 @@ def check_limits(libraries):
                 raise Refused(f"function name {name} is too long")
 
 
-def library_memory(libraries):
+def memory_of(libraries):
     """(bytes, offset of each library)."""
     return concatenate([library.content for library in libraries])
 
 
 def function_table(libraries, base):
     """The table when the libraries' memory is at `base`."""
-    _, starts = library_memory(libraries)
+    _, starts = memory_of(libraries)
     table = bytearray()
     for library, start in zip(libraries, starts):
         for name, opcode, sub_opcode in library.functions:

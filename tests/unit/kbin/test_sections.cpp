@@ -93,6 +93,7 @@ const std::string dve_v3 =
 }  // namespace
 
 TEST_CASE("a broken section is refused at the broken key") {
+  const std::string key = "library";
   const std::string library = R"("library":"lib.so","ulib_to_ucode_version":"1.21.1.0",)"
                               R"("opcode":-123,"cpu_id":0,"total_cpus":8,"functions":[])";
   const auto ucode = [&](const std::string& find, const std::string& replace) {
@@ -114,7 +115,7 @@ TEST_CASE("a broken section is refused at the broken key") {
        "Failed to parse, key: base_partition"},
       {R"("runtime_statebuffer_reservation":{})", reservation_path, "found an object"},
       {ucode("\"library\":\"lib.so\",", ""), "$.ucode_lib[0]", "Failed to parse, key: library"},
-      {ucode("\"lib.so\"", "\"no.so\""), "$.ucode_lib[0].library", "\"sg00/no.so\" is not in"},
+      {ucode("\"lib.so\"", "\"no.so\""), "$.ucode_lib[0]." + key, "\"sg00/no.so\" is not in"},
       {ucode("\"ulib_to_ucode_version\"", "\"version\""), "$.ucode_lib[0]",
        "Missing GPSIMD lib version!"},
       {ucode("1.21.1.0", "2.21"), "$.ucode_lib[0].ulib_to_ucode_version",
@@ -130,7 +131,7 @@ TEST_CASE("a broken section is refused at the broken key") {
        "Failed to parse, key: opcode"},
       {ucode("\"functions\":[]", R"("functions":[{"opcode":1}])"), "$.ucode_lib[0].functions[0]",
        "Failed to parse, key: name"},
-      {"\"ucode_lib\":[{" + library + "},{" + library + "}]", "$.ucode_lib[1].library",
+      {"\"ucode_lib\":[{" + library + "},{" + library + "}]", "$.ucode_lib[1]." + key,
        "UCode Library lib.so has already been added"},
       {R"("ucode_lib":"no.json")", "$.ucode_lib", "\"sg00/no.json\" is not in the archive"},
       {R"("ucode_lib":7)", "$.ucode_lib", "found 7, expected an array"},
