@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "gzip_write.hpp"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fmt/format.h>
 #include <isa-l/crc.h>
+#include <zlib.h>
 
 #include <algorithm>
-#include <memory>
 
 namespace neffld {
 namespace {
 
 constexpr std::size_t stored_block_bytes = 65535;
-/// libarchive's gzip filter counts the bytes of one write in 32 bits.
-constexpr std::size_t write_step = std::size_t{1} << 30;
+/// zlib counts the bytes of one call in 32 bits.
+constexpr std::size_t input_step = std::size_t{1} << 30, output_step = std::size_t{1} << 20;
+constexpr int gzip_window = 16 + MAX_WBITS, default_memory = 8;  // as deflateInit2() has them
 
 template <class T>
 void append_le(std::vector<std::uint8_t>& out, T value) {
@@ -31,47 +30,52 @@ void append_stored_block(std::vector<std::uint8_t>& out, Bytes block, bool last)
   out.insert(out.end(), block.begin(), block.end());
 }
 
-struct WriterFree {
-  void operator()(archive* writer) const { archive_write_free(writer); }
+/// zlib, whose answer to memory that runs out is a code: what it takes itself it gives back, and an
+/// exception of `out` passes no C code.
+class Deflater {
+ public:
+  Deflater() {
+    ready_ = deflateInit2(&stream_, Z_BEST_SPEED, Z_DEFLATED, gzip_window, default_memory,
+                          Z_DEFAULT_STRATEGY) == Z_OK;
+  }
+  ~Deflater() {
+    if (ready_) deflateEnd(&stream_);
+  }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  /// False if there was no memory for the compressor.
+  bool run(Bytes data, std::vector<std::uint8_t>& out) {
+    if (!ready_) return false;
+    do {
+      const Bytes piece = data.first(std::min(data.size(), input_step));
+      data = data.subspan(piece.size());
+      // zlib does not write to its input; its interface lacks the const.
+      stream_.next_in = const_cast<Bytef*>(piece.data());
+      stream_.avail_in = static_cast<uInt>(piece.size());
+      if (!drain(data.empty() ? Z_FINISH : Z_NO_FLUSH, out)) return false;
+    } while (!data.empty());
+    return true;
+  }
+
+ private:
+  bool drain(int flush, std::vector<std::uint8_t>& out) {
+    int code = Z_OK;
+    do {
+      const std::size_t before = out.size();
+      out.resize(before + output_step);
+      stream_.next_out = out.data() + before;
+      stream_.avail_out = static_cast<uInt>(output_step);
+      code = deflate(&stream_, flush);
+      out.resize(out.size() - stream_.avail_out);
+    } while (code == Z_OK && stream_.avail_out == 0);
+    if (flush == Z_FINISH) return code == Z_STREAM_END;
+    return code == Z_OK || code == Z_BUF_ERROR;  // the latter: nothing was left to do
+  }
+
+  z_stream stream_{};
+  bool ready_ = false;
 };
-
-la_ssize_t append_output(archive* writer, void* context, const void* data, std::size_t size) {
-  try {
-    auto& out = *static_cast<std::vector<std::uint8_t>*>(context);
-    const auto* bytes = static_cast<const std::uint8_t*>(data);
-    out.insert(out.end(), bytes, bytes + size);
-    return static_cast<la_ssize_t>(size);
-  } catch (const std::bad_alloc&) {  // an exception may not cross the C library
-    archive_set_error(writer, ENOMEM, "host memory is exhausted");
-    return -1;
-  }
-}
-
-bool write_pieces(archive* writer, Bytes bytes) {
-  while (!bytes.empty()) {
-    const Bytes piece = bytes.first(std::min(bytes.size(), write_step));
-    const la_ssize_t written = archive_write_data(writer, piece.data(), piece.size());
-    if (written != static_cast<la_ssize_t>(piece.size())) return false;
-    bytes = bytes.subspan(piece.size());
-  }
-  return true;
-}
-
-/// Writes `tar` through libarchive's gzip filter; false leaves the reason in `writer`.
-bool compress(archive* writer, Bytes tar, std::vector<std::uint8_t>& out) {
-  const std::unique_ptr<archive_entry, decltype(&archive_entry_free)> entry(archive_entry_new(),
-                                                                            archive_entry_free);
-  if (!entry) return false;
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  return archive_write_set_format_raw(writer) == ARCHIVE_OK &&
-         archive_write_add_filter_gzip(writer) == ARCHIVE_OK &&
-         archive_write_set_filter_option(writer, "gzip", "compression-level", "1") == ARCHIVE_OK &&
-         archive_write_set_filter_option(writer, "gzip", "timestamp", nullptr) == ARCHIVE_OK &&
-         archive_write_set_bytes_per_block(writer, 0) == ARCHIVE_OK &&
-         archive_write_open(writer, &out, nullptr, append_output, nullptr) == ARCHIVE_OK &&
-         archive_write_header(writer, entry.get()) == ARCHIVE_OK && write_pieces(writer, tar) &&
-         archive_write_close(writer) == ARCHIVE_OK;
-}
 
 }  // namespace
 
@@ -91,13 +95,11 @@ std::vector<std::uint8_t> gzip_stored(Bytes tar) {
 }
 
 Result<std::vector<std::uint8_t>> gzip_deflate(Bytes tar) {
-  const std::unique_ptr<archive, WriterFree> writer(archive_write_new());
   std::vector<std::uint8_t> out;
-  if (writer && compress(writer.get(), tar, out)) return out;
-  const char* reason = writer ? archive_error_string(writer.get()) : nullptr;
+  Deflater deflater;
+  if (deflater.run(tar, out)) return out;
   return fail(Status::resource, ErrorClass::resource, {},
-              fmt::format("the payload cannot be compressed: {}",
-                          reason != nullptr ? reason : "host memory is exhausted"));
+              "the payload cannot be compressed: host memory is exhausted");
 }
 
 }  // namespace neffld

@@ -16,7 +16,9 @@ struct PaxRecords {
 };
 
 /// Parses "LENGTH KEY=VALUE\n" records. `offset` is that of the extension header, for messages.
-/// Errors: status invalid for malformed records, repeated path or size, and sparse-file records.
+/// Errors: status invalid for malformed records, repeated path or size, sparse-file records, and
+/// texts that readers decode differently: not UTF-8 where the header does not say
+/// "hdrcharset=BINARY", or characters that some join.
 Result<PaxRecords> parse_pax_records(Bytes body, std::uint64_t offset);
 
 }  // namespace neffld

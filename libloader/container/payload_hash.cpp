@@ -2,9 +2,11 @@
 #include "payload_hash.hpp"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace neffld {
 namespace {
@@ -19,8 +21,14 @@ Result<Digest> digest_of(Bytes payload, std::uint64_t pkg_version) {
   const EVP_MD* kind = pkg_version == 1 ? EVP_sha256() : EVP_md5();
   Digest digest(EVP_MAX_MD_SIZE);
   unsigned size = 0;
-  // OpenSSL in FIPS mode has no MD5.
+  errno = 0;
   if (EVP_Digest(payload.data(), payload.size(), digest.data(), &size, kind, nullptr) != 1) {
+    const int reason = errno;
+    ERR_clear_error();
+    if (reason == ENOMEM) {
+      return fail(Status::resource, ErrorClass::resource, {}, "host memory is exhausted");
+    }
+    // OpenSSL in FIPS mode has no MD5.
     return fail(Status::failure, ErrorClass::resource, {},
                 fmt::format("libcrypto cannot compute a {} here", digest_name(pkg_version)));
   }

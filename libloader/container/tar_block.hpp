@@ -38,7 +38,18 @@ inline bool is_posix(const TarBlock& block) {
   return std::memcmp(block.magic, "ustar", 6) == 0;
 }
 inline bool is_gnu(const TarBlock& block) {
-  return std::memcmp(block.magic, "ustar ", 6) == 0;
+  return std::memcmp(block.magic, "ustar  ", 8) == 0;  // magic and version
+}
+/// A magic that begins like one of the two and is neither: readers guess what it is.
+inline bool has_odd_magic(const TarBlock& block) {
+  return std::memcmp(block.magic, "ustar", 5) == 0 && !is_posix(block) && !is_gnu(block);
+}
+
+/// What a GNU header says of a sparse file: four pieces, more to come, the size with holes.
+inline Bytes gnu_sparse_fields(const TarBlock& block) {
+  constexpr std::size_t begin = 386, end = 495;  // of the block
+  static_assert(begin > offsetof(TarBlock, prefix) && end < offsetof(TarBlock, rest));
+  return Bytes(block.prefix).subspan(begin - offsetof(TarBlock, prefix), end - begin);
 }
 
 /// Headers that describe the next entry instead of being one.
@@ -70,6 +81,18 @@ inline TarChecksums tar_checksums(const TarBlock& block) {
   add(0, field);
   add(field + width, sizeof block);
   return {sum, sum - std::uint64_t{256} * high_bits};
+}
+
+/// Whether a field nobody asks the value of could be a number: octal text, nothing, or base-256 of
+/// either sign. Some writers leave such fields empty or full of spaces.
+inline bool may_be_number(Bytes field) {
+  const std::uint8_t first = field[0];
+  if (first == 0x80 || first == 0xFF || first == 0) return true;
+  std::size_t i = 0;
+  while (i < field.size() && field[i] == ' ') ++i;
+  while (i < field.size() && field[i] >= '0' && field[i] <= '7') ++i;
+  while (i < field.size() && (field[i] == ' ' || field[i] == 0)) ++i;
+  return i == field.size();
 }
 
 /// The value of a numeric field: octal text, or base-256 (first byte 0x80, big-endian value).

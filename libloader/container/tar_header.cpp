@@ -16,6 +16,8 @@ namespace {
 
 /// Global headers are legal anywhere and carry nothing for us; a chain of them is an attack.
 constexpr unsigned most_extension_headers = 16;
+/// Readers stop at a mebibyte; real ones have some hundred bytes.
+constexpr std::uint64_t most_extension_bytes = std::uint64_t{1} << 20;
 
 /// What the extension headers before an entry say about it.
 struct Extensions {
@@ -46,6 +48,36 @@ bool junk_behind_nul(Bytes field) {
   return first_nonzero(field, text_of(field).size()) != field.size();
 }
 
+tl::unexpected<Error> damaged(const TarBlock& block, std::uint64_t offset, std::string_view how) {
+  return invalid(at(plain_name(block), offset),
+                 fmt::format("failure while reading NEFF metadata: damaged tar header, {}", how));
+}
+
+Result<void> check_sum(const TarBlock& block, std::uint64_t offset) {
+  const auto sums = tar_checksums(block);
+  // The one number that no dialect has as base-256.
+  const bool octal = (block.checksum[0] & 0x80) == 0;
+  const auto stored = octal ? tar_number(block.checksum) : std::nullopt;
+  if (stored && (*stored == sums.of_unsigned || *stored == sums.of_signed)) return {};
+  return damaged(block, offset,
+                 fmt::format("expected checksum '{}', got {:o} (octal)",
+                             printable_name(text_of(block.checksum)), sums.of_unsigned));
+}
+
+/// Fields whose values decide nothing here: garbage in them is a header that was no header.
+Result<void> check_numbers(const TarBlock& block, std::uint64_t offset) {
+  const std::pair<const char*, Bytes> fields[] = {
+      {"mode", block.mode},   {"uid", block.uid},           {"gid", block.gid},
+      {"mtime", block.mtime}, {"devmajor", block.devmajor}, {"devminor", block.devminor}};
+  for (const auto& [name, field] : fields) {
+    if (may_be_number(field)) continue;
+    return damaged(block, offset,
+                   fmt::format("its {} '{}' is neither an octal nor a base-256 number", name,
+                               printable_name(as_text(field))));
+  }
+  return {};
+}
+
 Result<const TarBlock*> block_at(Bytes tar, std::uint64_t offset) {
   if (offset > tar.size() || tar.size() - offset < tar_block_bytes) {
     return invalid(
@@ -55,13 +87,13 @@ Result<const TarBlock*> block_at(Bytes tar, std::uint64_t offset) {
                     tar.size() - std::min<std::uint64_t>(offset, tar.size()), tar_block_bytes));
   }
   const auto* block = reinterpret_cast<const TarBlock*>(tar.data() + offset);
-  const auto stored = tar_number(block->checksum);
-  const auto sums = tar_checksums(*block);
-  if (!stored || (*stored != sums.of_unsigned && *stored != sums.of_signed)) {
-    return invalid(at(plain_name(*block), offset),
-                   fmt::format("failure while reading NEFF metadata: damaged tar header, expected "
-                               "checksum '{}', got {:o} (octal)",
-                               printable_name(text_of(block->checksum)), sums.of_unsigned));
+  NEFFLD_TRY(check_sum(*block, offset));
+  NEFFLD_TRY(check_numbers(*block, offset));
+  if (has_odd_magic(*block)) {
+    return damaged(*block, offset,
+                   fmt::format("its magic '{}' is of no known dialect, known are 'ustar\\x00' and "
+                               "'ustar  \\x00'",
+                               printable_name({reinterpret_cast<const char*>(block->magic), 8})));
   }
   return block;
 }
@@ -177,6 +209,10 @@ Result<std::string> entry_name(const Extensions& found, const TarBlock& block,
   if (junk_behind_nul(block.name) || (is_posix(block) && junk_behind_nul(block.prefix))) {
     return invalid(at(name, offset), "the member name holds a NUL");
   }
+  if (is_posix(block) && text_of(block.prefix).ends_with('/')) {
+    return invalid(at(name, offset),
+                   "the name's prefix ends in '/'; readers differ in how they join it to the name");
+  }
   return name;
 }
 
@@ -196,6 +232,11 @@ Result<TarEntry> own_header(Bytes tar, const TarBlock& block, std::uint64_t offs
                             limits.path_bytes));
   }
   NEFFLD_TRY(check_type(block, entry.name, offset));
+  if (is_gnu(block) &&
+      first_nonzero(gnu_sparse_fields(block), 0) != gnu_sparse_fields(block).size()) {
+    return invalid(at(entry.name, offset),
+                   "its GNU header describes a sparse file, which is not allowed in a NEFF");
+  }
   NEFFLD_ASSIGN(entry.size, body_size(tar, block, offset, entry.name, found.pax));
   entry.directory = block.type == '5';
   if (entry.directory && entry.size != 0) {
@@ -242,6 +283,11 @@ Result<TarEntry> read_tar_entry(Bytes tar, std::uint64_t offset, const Container
     }
     NEFFLD_ASSIGN(const std::uint64_t size,
                   body_size(tar, *block, position, plain_name(*block), std::nullopt));
+    if (size > most_extension_bytes) {
+      return invalid(at(plain_name(*block), position),
+                     fmt::format("an extension header of {} bytes, at most {} are allowed", size,
+                                 most_extension_bytes));
+    }
     const Bytes body = tar.subspan(position + tar_block_bytes, size);
     NEFFLD_TRY(take_extension(found, *block, body, position));
     position += tar_block_bytes + padded(size);

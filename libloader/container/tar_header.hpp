@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A strict reading of tar header blocks. libarchive walks the archive and knows the dialects, but
-// it forgives what must not be forgiven in a loader: a size that is no number reads as 0, text
-// behind a NUL in a name is dropped, a missing header ends the archive in silence. This reader
-// looks at the same header blocks first and refuses them by name; the walk then insists that both
-// saw the same entry (spec 01 section 5.2, 09 decision 26).
+// A strict reading of tar header blocks (spec 01 section 5.2, 09 decision 26). Other readers
+// forgive what must not be forgiven in a loader: a size that is no number reads as 0, text behind a
+// NUL in a name is dropped, a missing header ends the archive in silence. This one refuses them by
+// name, and whatever two readers would understand differently.
 #pragma once
 
 #include <optional>

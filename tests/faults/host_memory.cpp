@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host_memory.hpp"
 
-#include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 
 #include "fault_plan.hpp"
 
@@ -23,24 +21,13 @@ namespace neffld::test {
 namespace {
 
 std::atomic<std::uint64_t> blocks = 0, mapped = 0, counted = 0, wanted = 0;
-std::atomic<bool> armed = false, hit = false, hit_in_device = false, passed_over = false;
+std::atomic<bool> armed = false, hit = false, hit_in_device = false;
 
 #if NEFFLD_WATCH_MEMORY
-/// libarchive ends the process when it gets no memory for a name.
-bool is_archive(const void* caller) {
-  Dl_info info{};
-  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
-         std::strstr(info.dli_fname, "libarchive") != nullptr;
-}
-
 /// True if this allocation is the one that fails.
-bool strikes(const void* caller) {
+bool strikes() {
   if (!armed || ++counted != wanted) return false;
   armed = false;
-  if (is_archive(caller)) {
-    passed_over = true;
-    return false;
-  }
   hit = true;
   hit_in_device = in_device_call();
   errno = ENOMEM;
@@ -71,7 +58,7 @@ HostMemory host_memory() {
 FailingMemory::FailingMemory(std::uint64_t nth) {
   wanted = nth;
   counted = 0;
-  hit = hit_in_device = passed_over = false;
+  hit = hit_in_device = false;
   armed = true;
 }
 FailingMemory::~FailingMemory() {
@@ -79,9 +66,6 @@ FailingMemory::~FailingMemory() {
 }
 bool FailingMemory::struck() const {
   return hit;
-}
-bool FailingMemory::spared() const {
-  return passed_over;
 }
 bool FailingMemory::struck_in_device() const {
   return hit_in_device;
@@ -107,22 +91,22 @@ using neffld::test::strikes;
 using neffld::test::whole_pages;
 
 void* malloc(std::size_t size) {
-  return strikes(__builtin_return_address(0)) ? nullptr : noted(__libc_malloc(size));
+  return strikes() ? nullptr : noted(__libc_malloc(size));
 }
 void* calloc(std::size_t count, std::size_t size) {
-  return strikes(__builtin_return_address(0)) ? nullptr : noted(__libc_calloc(count, size));
+  return strikes() ? nullptr : noted(__libc_calloc(count, size));
 }
 void* realloc(void* memory, std::size_t size) {
-  if (strikes(__builtin_return_address(0))) return nullptr;
+  if (strikes()) return nullptr;
   if (memory == nullptr) return noted(__libc_malloc(size));
   if (size == 0) --neffld::test::blocks;
   return __libc_realloc(memory, size);
 }
 void* memalign(std::size_t align, std::size_t size) {
-  return strikes(__builtin_return_address(0)) ? nullptr : noted(__libc_memalign(align, size));
+  return strikes() ? nullptr : noted(__libc_memalign(align, size));
 }
 void* aligned_alloc(std::size_t align, std::size_t size) {
-  return strikes(__builtin_return_address(0)) ? nullptr : noted(__libc_memalign(align, size));
+  return strikes() ? nullptr : noted(__libc_memalign(align, size));
 }
 int posix_memalign(void** memory, std::size_t align, std::size_t size) {
   *memory = aligned_alloc(align, size);
@@ -134,14 +118,14 @@ void free(void* memory) {
 }
 
 void* mmap(void* at, std::size_t size, int rights, int flags, int file, off_t offset) {
-  if (strikes(__builtin_return_address(0))) return MAP_FAILED;
+  if (strikes()) return MAP_FAILED;
   const long place = syscall(SYS_mmap, at, size, rights, flags, file, offset);
   // What replaces a part of a mapping adds nothing.
   if (place != -1 && (flags & MAP_FIXED) == 0) neffld::test::mapped += whole_pages(size);
   return reinterpret_cast<void*>(place);
 }
 void* mremap(void* at, std::size_t size, std::size_t new_size, int flags, ...) {
-  if (strikes(__builtin_return_address(0))) return MAP_FAILED;
+  if (strikes()) return MAP_FAILED;
   const long place = syscall(SYS_mremap, at, size, new_size, flags, nullptr);
   if (place != -1) neffld::test::mapped += whole_pages(new_size) - whole_pages(size);
   return reinterpret_cast<void*>(place);

@@ -27,9 +27,6 @@ class FailingMemory {
   FailingMemory(const FailingMemory&) = delete;
   FailingMemory& operator=(const FailingMemory&) = delete;
   bool struck() const;
-  /// The allocation was libarchive's, which ends the process instead of reporting it; it was left
-  /// alone.
-  bool spared() const;
   /// The allocation that failed was made below a device call: the simulated device's own memory.
   bool struck_in_device() const;
   std::uint64_t seen() const;  ///< allocations so far

@@ -98,7 +98,7 @@ void sweep(const std::string& name, std::uint64_t most) {
     ++tried;
     in_vain += pair.failed.struck && status == NRT_SUCCESS;
   }
-  CHECK(in_vain * 10 < tried);
+  CHECK(in_vain * 5 < tried);  // what costs a line of the log or a sort its spare buffer
   bench.check_clean(file);
 }
 

@@ -9,6 +9,9 @@
 #include <filesystem>
 #include <random>
 
+#include "archive_oracle.hpp"
+#include "archive_walk.hpp"
+#include "gzip.hpp"
 #include "payload_hash.hpp"
 
 namespace neffld::test {
@@ -92,7 +95,15 @@ RawTar& RawTar::end() {
   return *this;
 }
 
+bool accepted(Bytes tar) {
+  ContainerFacts facts;
+  return walk_archive(tar, {}, facts).has_value();
+}
+
 Buffer wrap(Bytes payload) {
+  if (!is_gzip(payload)) {
+    if (const auto text = dispute(payload)) FAIL_CHECK("libarchive reads other members: " << *text);
+  }
   NeffHeader header{};
   header.pkg_version = 2;
   header.header_size = 1024;

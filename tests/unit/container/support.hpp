@@ -46,7 +46,11 @@ class RawTar {
 /// Sets the checksum of the block at `offset` again.
 void fix_checksum(Buffer& tar, std::size_t offset);
 
-/// A NEFF around `payload`, header filled in, hash right.
+/// Whether the tar walk takes this archive.
+bool accepted(Bytes tar);
+
+/// A NEFF around `payload`, header filled in, hash right. If the payload is an archive that we
+/// accept, libarchive must read the same in it, or the test fails.
 Buffer wrap(Bytes payload);
 
 /// A NEFF whose payload is `tar`, uncompressed.

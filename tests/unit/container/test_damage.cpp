@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "archive_oracle.hpp"
 #include "gzip_write.hpp"
 #include "support.hpp"
 
@@ -77,6 +78,7 @@ TEST_CASE("an uncompressed payload cut inside a member or a header is refused") 
     change_header(cut, [size](NeffHeader& h) { h.data_size = size - 1024; });
     const auto parsed = parse_container(cut);
     if (!parsed) continue;
+    CHECK_FALSE(dispute(Bytes(cut).subspan(sizeof(NeffHeader))));
     ++accepted;
     // Left is a plain end of data behind a whole member, or part of the end blocks.
     const bool in_end_blocks = size > file.size() - 1024;
@@ -132,5 +134,6 @@ TEST_CASE("random damage inside a tar never crashes and never invents a member")
     }
     const auto parsed = parse_container(file);
     if (parsed) CHECK(parsed->members().size() == whole->members().size());
+    CHECK_FALSE(dispute(Bytes(file).subspan(sizeof(NeffHeader))));
   }
 }

@@ -96,11 +96,11 @@ TEST_CASE("links, devices, pipes and sparse files are refused by name and kind")
 }
 
 TEST_CASE("pax sparse records are refused") {
-  for (const char* record :
-       {"22 GNU.sparse.major=1\n", "19 GNU.sparse.x=abc\n", "21 SCHILY.realsize=9\n"}) {
+  for (const char* record : {"22 GNU.sparse.major=1\n", "20 GNU.sparse.x=abc\n",
+                             "16 GNU.sparse=1\n", "21 SCHILY.realsize=9\n"}) {
     RawTar tar;
     tar.entry("x", record, 'x').entry("sg00/odd", "12345").end();
-    CHECK_FALSE(parse_container(wrap_tar(tar)));
+    CHECK_THAT(refusal(wrap_tar(tar)).text, Contains("makes the next entry a sparse file"));
   }
 }
 
@@ -134,6 +134,61 @@ TEST_CASE("a damaged header is refused wherever it is, never skipped") {
       CHECK_THAT(error.text,
                  Contains("failure while reading NEFF metadata") && Contains("checksum"));
     }
+  }
+}
+
+TEST_CASE("a header with garbage where a number belongs is no header") {
+  std::uint8_t(TarBlock::*const fields[])[8] = {&TarBlock::mode, &TarBlock::uid, &TarBlock::gid,
+                                                &TarBlock::devmajor, &TarBlock::devminor};
+  for (const auto field : fields) {
+    const auto garbage = [field](TarBlock& block) { std::memcpy(block.*field, "0000x44", 8); };
+    const auto unusual = [field](TarBlock& block) { std::memset(block.*field, ' ', 8); };
+    RawTar bad, good;
+    bad.entry("neff.json", "{}").entry("sg00/a", "1", '0', garbage).end();
+    good.entry("neff.json", "{}", '0', unusual).end();
+    const Error error = refusal(wrap_tar(bad));
+    CHECK(error.where.member == "sg00/a");
+    CHECK_THAT(error.text, Contains("damaged tar header") && Contains("0000x44") &&
+                               Contains("neither an octal nor a base-256 number"));
+    CHECK(parse_container(wrap_tar(good)));
+  }
+  RawTar time, negative;
+  time.entry("a", "1", '0', [](TarBlock& block) { block.mtime[11] = '9'; }).end();
+  negative.entry("a", "1", '0', [](TarBlock& block) { std::memset(block.mtime, 0xFF, 12); }).end();
+  CHECK_THAT(refusal(wrap_tar(time)).text, Contains("its mtime '"));
+  CHECK(parse_container(wrap_tar(negative)));
+}
+
+TEST_CASE("a checksum in base-256 is none") {
+  RawTar tar;
+  tar.entry("a", "1").end();
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 512; ++i) sum += i < 148 || i >= 156 ? tar.bytes()[i] : ' ';
+  const std::uint8_t field[8] = {
+      0x80, 0, 0, 0, 0, 0, static_cast<std::uint8_t>(sum >> 8), static_cast<std::uint8_t>(sum)};
+  std::ranges::copy(field, tar.bytes().begin() + 148);
+  CHECK_THAT(refusal(wrap_tar(tar)).text, Contains("checksum"));
+}
+
+TEST_CASE("a magic that is nearly one of the two known is refused") {
+  for (const char* magic : {"ustarX00", "ustar 00", "ustar \0\0"}) {
+    RawTar tar;
+    tar.entry("a", "1", '0', [magic](TarBlock& block) { std::memcpy(block.magic, magic, 8); });
+    CHECK_THAT(refusal(wrap_tar(tar.end())).text,
+               Contains("its magic 'ustar") && Contains("no known dialect"));
+  }
+}
+
+TEST_CASE("GNU headers with the fields of a sparse file are refused") {
+  for (const std::size_t at : {386u, 482u, 483u, 494u}) {
+    RawTar tar;
+    tar.entry("sg00/odd", "1", '0', [at](TarBlock& block) {
+      std::memcpy(block.magic, "ustar  ", 8);
+      block.prefix[at - 345] = '1';
+    });
+    const Error error = refusal(wrap_tar(tar.end()));
+    CHECK(error.where.member == "sg00/odd");
+    CHECK_THAT(error.text, Contains("describes a sparse file"));
   }
 }
 

@@ -159,6 +159,61 @@ TEST_CASE("header sequences that readers resolve differently are refused") {
   CHECK_THAT(refusal(wrap_tar(chain.entry("c", "1").end())).text, Contains("extension headers"));
 }
 
+TEST_CASE("a prefix that ends in a slash is refused: some readers add one, some do not") {
+  RawTar tar;
+  tar.entry("file", "x", '0', [](TarBlock& block) { std::memcpy(block.prefix, "sg00/", 5); });
+  CHECK_THAT(refusal(wrap_tar(tar.end())).text, Contains("prefix ends in '/'"));
+}
+
+TEST_CASE("texts of a pax header are UTF-8, or bytes of any kind if it says so") {
+  const std::pair<std::string, const char*> bad[] = {
+      {pax("path", "sg00/\xFF"), "record 'path' is not UTF-8: byte 0xff at 5"},
+      {pax("path", "\xC3"), "is not UTF-8"},
+      {pax("path", "\xC0\xAF"), "is not UTF-8"},
+      {pax("path", "\xED\xA0\x80"), "is not UTF-8"},
+      {pax("path", "\xF4\x90\x80\x80"), "is not UTF-8"},
+      {pax("gname", "\x80"), "record 'gname' is not UTF-8"},
+      {pax("uname", "a\0b"s), "record 'uname' holds a NUL"},
+      {pax("hdrcharset", "BINARY\0"s), "record 'hdrcharset' holds a NUL"},
+      {pax("path", "e\xCC\x81"), "U+0301"},
+  };
+  for (const auto& [records, text] : bad) {
+    INFO(text);
+    RawTar tar, binary;
+    tar.entry("x", records, 'x').entry("a", "1").end();
+    CHECK_THAT(refusal(wrap_tar(tar)).text, Contains(text));
+    if (std::string_view(text).find("NUL") != std::string_view::npos) continue;
+    binary.entry("x", records + pax("hdrcharset", "BINARY"), 'x').entry("a", "1").end();
+    CHECK(names(binary).size() == 1);
+  }
+  for (const std::string good :
+       {"d\xC3\xA9", "\xD0\x96", "\xE4\xB8\xAD", "\xEA\xB0\x80", "\xF0\x9F\x98\x80"}) {
+    CHECK(names(named("a" + good, 1)).front() == "a" + good);
+  }
+}
+
+TEST_CASE("sizes and records that readers take differently are refused") {
+  for (const std::string& records : {pax("size", ""), pax("a\0b"s, "1"), pax("size", "5\0"s)}) {
+    RawTar tar;
+    tar.entry("x", records, 'x').entry("a", "12345").end();
+    CHECK(refusal(wrap_tar(tar)).status == Status::invalid);
+  }
+  RawTar taken_back;
+  taken_back.entry("x", pax("path", ""), 'x').entry("a", "1").end();
+  CHECK(names(taken_back) == std::vector<std::string>{"a"});
+}
+
+TEST_CASE("extension headers of more than a mebibyte are refused, and records of a million bytes") {
+  const std::string most(1 << 20, '\0');
+  RawTar fits, large, record;
+  fits.entry("L", "name" + most.substr(4), 'L').entry("a", "1").end();
+  large.entry("L", "name" + most, 'L').entry("a", "1").end();
+  record.entry("x", pax("comment", std::string(999'990, 'c')), 'x').entry("a", "1").end();
+  CHECK(names(fits) == std::vector<std::string>{"name"});
+  CHECK_THAT(refusal(wrap_tar(large)).text, Contains("an extension header of 1048580 bytes"));
+  CHECK_THAT(refusal(wrap_tar(record)).text, Contains("malformed record '1000007 comment=c"));
+}
+
 TEST_CASE("extension headers whose body is missing or that describe nothing are refused") {
   RawTar lie, orphan, nothing;
   lie.header("x", 1ull << 32, 'x').end();
