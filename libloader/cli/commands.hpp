@@ -38,6 +38,7 @@ inline CLI::Validator not_empty() {
       "name");
 }
 
+void add_bench(CLI::App& app, Action& run);
 void add_inspect(CLI::App& app, Action& run);
 void add_plan(CLI::App& app, Action& run);
 void add_load(CLI::App& app, Action& run);

@@ -55,6 +55,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);
   neffld::cli::add_conformance(app, action);
+  neffld::cli::add_bench(app, action);
   neffld::cli::add_run(app, action);
   neffld::cli::add_run_with(app, action);
   neffld::cli::add_shim(app, action);

@@ -54,6 +54,7 @@ void add_scale_options(CLI::App& app, Options& options) {
       ->group(group);
   app.add_option("--subgraphs", scale.subgraphs, "cores")->group(group);
   app.add_option("--weights", scale.weights_bytes, "bytes of constants per subgraph")->group(group);
+  app.add_flag("--bf16", scale.bf16_weights, "constants that compress as weights do")->group(group);
   app.add_option("--slots", scale.slots, "instruction slots per subgraph")->group(group);
   app.add_option("--elements", scale.elements, "DMA elements per subgraph")->group(group);
   app.add_option("--element-bytes", scale.element_bytes, "bytes of one element")->group(group);

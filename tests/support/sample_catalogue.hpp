@@ -27,6 +27,7 @@ struct ScaleParameters {
   Arch arch = Arch::v3;
   std::uint32_t subgraphs = 1;
   std::uint64_t weights_bytes = 1 << 20;  ///< split over `file` variables of at most 64 MiB
+  bool bf16_weights = false;              ///< numbers around 0; else bytes that do not compress
   std::uint64_t slots = 10'000;           ///< instruction slots over all engines, at least
   std::uint64_t elements = 12'800;        ///< DMA elements, rounded up to whole blocks of 128
   std::uint64_t element_bytes = 18;

@@ -2,6 +2,7 @@
 // Samples for parts of the format that real files do not use, or use rarely, and for scale.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <stdexcept>
 #include <string>
 
@@ -239,12 +240,23 @@ SampleNeff libraries_v2(std::string_view name, std::uint64_t seed) {
   return builder.build();
 }
 
-void add_weights(Subgraph& graph, Random& random, std::uint64_t total) {
+/// Turns random bytes into bf16 numbers around 0, which compress about as weights do.
+void shape_as_bf16(std::vector<std::uint8_t>& bytes) {
+  for (std::size_t at = 1; at < bytes.size(); at += 2) {
+    const std::uint8_t bits = bytes[at];
+    const int halvings = std::countr_one(static_cast<unsigned>(bits & 7));  // 0 to 3
+    bytes[at] = static_cast<std::uint8_t>((bits & 0x80) | (0x3E - halvings));
+  }
+}
+
+void add_weights(Subgraph& graph, Random& random, std::uint64_t total, bool bf16) {
   constexpr std::uint64_t piece_limit = 64ull << 20;
   std::uint64_t number = 0;
   for (std::uint64_t left = total; left != 0;) {
     const std::uint64_t piece = std::min(left, piece_limit);
-    graph.file("weight_" + std::to_string(number++), "|u1", {piece}, random.bytes(piece));
+    std::vector<std::uint8_t> bytes = random.bytes(piece);
+    if (bf16) shape_as_bf16(bytes);
+    graph.file("weight_" + std::to_string(number++), "|u1", {piece}, std::move(bytes));
     left -= piece;
   }
 }
@@ -316,7 +328,7 @@ SampleNeff make_scale_sample(const ScaleParameters& p) {
   for (std::uint32_t core = 0; core < p.subgraphs; ++core) {
     Subgraph& graph = builder.empty_subgraph();
     graph.scratch("spill", input_bytes, 0);
-    add_weights(graph, builder.random(), p.weights_bytes);
+    add_weights(graph, builder.random(), p.weights_bytes, p.bf16_weights);
     for (std::uint64_t id = graph.variable_count(); id < p.variables; ++id) {
       graph.scratch("extra_" + std::to_string(id), 4096, (id % 1024) * 4096);
     }

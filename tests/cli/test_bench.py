@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""`neffld bench` measures every stage of a load and the ratios between them."""
+
+import json
+import unittest
+
+from support import FILE, FORMAT, USAGE, CliTest, Neff, run, sample
+
+STAGES = ["read", "header hash", "inflate", "tar", "manifest", "build", "plan", "tables and cells",
+          "translate instructions", "author rings", "patches alone", "allocate",
+          "copy to device, first", "again", "memcpy of the same", "queues", "load, parsed before"]
+RATIOS = ["inflate", "json", "parse", "integrity", "weight_copies", "peak_memory", "relocation",
+          "parallel", "staging", "reload", "device_calls"]
+
+
+class BenchTest(CliTest):
+    def bench(self, *words):
+        result = self.assert_ok(run("bench", "--rounds", "1", "--json", *words))
+        return json.loads(result.out)["files"]
+
+    def ratios(self, *words):
+        return {ratio["name"]: ratio for ratio in self.bench(*words)[0]["ratios"]}
+
+    def test_every_stage_and_ratio_is_there(self):
+        file, = self.bench(sample("dge-lnc2-v3"))
+        self.assertEqual(STAGES, [stage["name"] for stage in file["stages"]][:len(STAGES)])
+        for stage in file["stages"]:
+            self.assertGreater(stage["seconds"], 0, stage)
+        self.assertLessEqual(set(RATIOS), {ratio["name"] for ratio in file["ratios"]})
+        for ratio in file["ratios"]:
+            better = ratio["value"] - ratio["target"]
+            self.assertEqual(ratio["reached"], better >= 0 if ratio["better"] == "more" else better <= 0)
+
+    def test_constants_are_copied_once_and_no_call_is_superfluous(self):
+        ratios = self.ratios(sample("scale"))
+        self.assertEqual(1, ratios["weight_copies"]["value"])
+        self.assertEqual(1, ratios["device_calls"]["value"])
+
+    def test_sizes_are_those_of_the_file(self):
+        sizes = self.bench("--stages", sample("scale"))[0]["sizes"]
+        report = json.loads(run("load", sample("scale"), "--report", "json").out)["models"][0]
+        self.assertEqual(report["container"]["tar_bytes"], sizes["inflated_bytes"])
+        self.assertEqual(sum(sum(graph["relocations"].values()) for graph in report["subgraphs"]),
+                         sizes["patches"])
+
+    def test_stages_alone_compare_nothing(self):
+        file, = self.bench("--stages", sample("vecadd-v3"))
+        self.assertEqual([], file["ratios"])
+        self.assertEqual(STAGES, [stage["name"] for stage in file["stages"]])
+
+    def test_any_number_of_subgraphs_is_built(self):
+        file = sample("scale", "--subgraphs", "20", "--weights", "4096", "--slots", "100")
+        built, = self.bench("--until", "build", file)
+        self.assertEqual(20, built["sizes"]["subgraphs"])
+        self.assertEqual(STAGES[:6], [stage["name"] for stage in built["stages"]])
+        self.assertNotEqual(0, run("bench", file).code)
+
+    def test_a_plain_payload_has_no_ratios_of_inflating(self):
+        file, = self.bench(sample("vecadd-v3", "--compression", "none"))
+        self.assertNotIn("inflate", {ratio["name"] for ratio in file["ratios"]})
+        self.assertIn("not compressed", file["notes"][0])
+
+    def test_the_text_says_what_is_reached_and_missed(self):
+        result = self.assert_ok(run("bench", "--rounds", "1", sample("vecadd-v3"), sample("scale")),
+                                "translate instructions", "ns a slot", "weight_copies", "reached",
+                                "best of 1 rounds")
+        self.assertEqual(2, result.out.count("  stage, best of"))
+
+    def test_refusals(self):
+        file = sample("vecadd-v3")
+        self.assert_refused(run("bench", "/absent.neff"), FILE, "/absent.neff")
+        broken = Neff(file)
+        broken.payload = b"\x1f\x8b" + b"\0" * 100
+        self.assert_refused(run("bench", broken.save("bench-broken.neff")), FORMAT, "gzip")
+        for words in ((), (file, "--rounds", "0"), (file, "--rounds", "x"), (file, "--until", "plan")):
+            with self.subTest(words=words):
+                self.assertEqual(USAGE, run("bench", *words).code)
+        self.assert_ok(run("bench", "--help"), "--rounds", "--stages", "--json", "--until")
+
+
+if __name__ == "__main__":
+    unittest.main()
