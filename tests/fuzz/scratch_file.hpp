@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "neffld/bytes.hpp"
@@ -15,6 +16,8 @@ class ScratchFile {
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
   const std::string& path() const { return path_; }
+  /// Bytes at an offset; what lies between was never written and reads as zeros.
+  void put(std::uint64_t offset, Bytes content);
 
  private:
   int descriptor_;

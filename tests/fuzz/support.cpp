@@ -13,7 +13,9 @@
 #include "neffld/auto_bind.hpp"
 #include "neffld/compatibility.hpp"
 #include "neffld/disassembler.hpp"
+#include "neffld/sim_control.hpp"
 #include "neffld/sync_model.hpp"
+#include "neuron_abi/ioctl.h"
 #include "sample_catalogue.hpp"
 
 namespace neffld::fuzz {
@@ -21,7 +23,6 @@ namespace {
 
 constexpr std::uint64_t small_file = 32 << 20;
 constexpr std::chrono::milliseconds execution_limit{50};
-constexpr std::uint64_t notification_rings = 6;  // of a core, host memory
 constexpr std::size_t most_slots = 256, most_disassembled = 4096;
 
 bool has_no_controls(std::string_view text) {
@@ -38,10 +39,25 @@ LoadOptions load_limits() {
   return options;
 }
 
-/// The number of things on a device that belong to somebody.
-std::pair<std::uint64_t, std::uint64_t> held(const SimDevice& device) {
+/// What on a device belongs to somebody, or to its cores.
+struct Held {
+  std::uint64_t handles, device_bytes, host_bytes;
+  bool operator==(const Held&) const = default;
+};
+
+Held held(const SimDevice& device) {
   const auto counters = device.counters();
-  return {counters.live_handles, counters.live_device_bytes};
+  return {counters.live_handles, counters.live_device_bytes, sim_live_host_bytes(device)};
+}
+
+/// Cores keep the notification rings of an execution until they are reset (spec 06 section 3).
+void reset_cores(SimDevice& device) {
+  auto file = device.open();
+  if (!file) broken("a device can be opened again", to_sentence(file.error()));
+  neuron_nc_reset request{NEURON_NC_RESET_WHOLE_DEVICE, 0};
+  promise((*file)->ioctl(NEURON_IOCTL_NC_RESET, &request) == 0, "a device can be reset");
+  neuron_nc_reset_ready ready{request.request_id, 0};
+  promise((*file)->ioctl(NEURON_IOCTL_NC_RESET_READY, &ready) == 0, "a reset comes to its end");
 }
 
 void use(Session& session, LoadedModel& model) {
@@ -60,8 +76,6 @@ void use(Session& session, LoadedModel& model) {
 
 void load_on_device(ParsedModel model) {
   const std::uint32_t architecture = model.manifest.arch == Arch::v2 ? 2 : 3;
-  // Those of notifications belong to the device until their core is reset (spec 06 section 3).
-  const std::uint64_t rings = notification_rings * model.kbins.size();
   auto device = SimDevice::create({.architecture = architecture});
   if (!device) broken("a device can be made", to_sentence(device.error()));
   const auto before = held(**device);
@@ -81,11 +95,12 @@ void load_on_device(ParsedModel model) {
               to_sentence(loaded.error()));
     }
   }
+  reset_cores(**device);
   const auto after = held(**device);
-  promise(after.first <= before.first + rings && after.second == before.second,
-          "a closed session leaves nothing on the device",
-          fmt::format("{} handles, {} bytes; before {}, {}", after.first, after.second,
-                      before.first, before.second));
+  promise(after == before, "a closed session leaves nothing on the device",
+          fmt::format("{} handles, {} and {} bytes of device and host; before {}, {}, {}",
+                      after.handles, after.device_bytes, after.host_bytes, before.handles,
+                      before.device_bytes, before.host_bytes));
 }
 
 }  // namespace
