@@ -175,6 +175,10 @@ class Programs(unittest.TestCase):
         for arch, samples in FILES.items():
             self.passes("threads", arch, *map(support.sample, samples))
 
+    def test_sixteen_threads_load_and_unload_a_hundred_times(self):
+        for arch, samples in FILES.items():
+            self.passes("crowd", arch, 100, *map(support.sample, samples))
+
     def test_sixteen_threads_on_real_files(self):
         for arch in FILES:
             # The smallest ones: sixteen threads hold sixteen of them.

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* 16 threads load and unload, each so many times: first all the same file, then different ones.
+ * After each part the cores hold no byte and the process does not grow. crowd COUNT FILE FILE... */
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { threads = 16, most_files = 8, most_growth = 8 << 20 };
+
+static struct {
+  void* bytes;
+  size_t size;
+} files[most_files];
+static unsigned file_count, cores, count;
+
+static void load_and_unload(unsigned file, unsigned worker) {
+  nrt_model_t* model = NULL;
+  CHECK_OK(nrt_load(files[file].bytes, files[file].size, (int32_t)(worker % cores), -1, &model));
+  CHECK(model != NULL);
+  CHECK_OK(nrt_unload(model));
+}
+
+static void* same_file(void* worker) {
+  for (unsigned i = 0; i < count; ++i) load_and_unload(0, (unsigned)(uintptr_t)worker);
+  return NULL;
+}
+
+static void* different_files(void* worker) {
+  for (unsigned i = 0; i < count; ++i) {
+    load_and_unload(((unsigned)(uintptr_t)worker + i) % file_count, (unsigned)(uintptr_t)worker);
+  }
+  return NULL;
+}
+
+static size_t resident(void) {
+  size_t pages = 0, total = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  CHECK(file && fscanf(file, "%zu %zu", &total, &pages) == 2);
+  if (file) fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void run(void* (*body)(void*)) {
+  pthread_t all[threads];
+  nrt_vnc_memory_stats_t stats;
+  size_t written = 0;
+  for (uintptr_t i = 0; i < threads; ++i) {
+    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
+  }
+  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
+  for (unsigned core = 0; core < cores; ++core) {
+    CHECK_OK(nrt_get_vnc_memory_stats(core, &stats, sizeof stats, &written));
+    CHECK(stats.bytes_used == 0);
+  }
+}
+
+int main(int argc, char** argv) {
+  size_t before;
+  if (argc < 3) return 2;
+  count = (unsigned)atoi(argv[1]);
+  for (int i = 2; i < argc && file_count < most_files; ++i, ++file_count) {
+    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
+  }
+  CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+  CHECK_OK(nrt_get_visible_vnc_count(&cores));
+  run(same_file);
+  run(different_files);
+  before = resident();
+  run(same_file);
+  run(different_files);
+  printf("resident after two parts: %zu KiB, after four: %zu KiB\n", before >> 10,
+         resident() >> 10);
+  CHECK(resident() < before + most_growth);
+  nrt_close();
+  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  return report("crowd");
+}
