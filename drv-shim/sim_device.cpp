@@ -53,7 +53,8 @@ class Machine {
 /// One device and its machine; every file keeps them alive.
 class Model {
  public:
-  explicit Model(std::shared_ptr<Machine> machine) : machine_(std::move(machine)) {}
+  Model(std::shared_ptr<Machine> machine, std::uint64_t page_bytes)
+      : machine_(std::move(machine)), page_bytes_(page_bytes) {}
   ~Model() {
     if (device_ != nullptr) nds_device_destroy(device_);
   }
@@ -64,6 +65,7 @@ class Model {
     return nds_device_create(machine_->get(), &config, &device_);
   }
   nds_device* device() const { return device_; }
+  std::uint64_t page_bytes() const { return page_bytes_; }
 
   /// Throws std::bad_alloc.
   void set_compute(SimCompute mode, Arch arch) {
@@ -80,6 +82,7 @@ class Model {
 
  private:
   std::shared_ptr<Machine> machine_;
+  std::uint64_t page_bytes_;
   nds_device* device_ = nullptr;
   std::unique_ptr<compute::DeviceCompute> compute_;
 };
@@ -93,6 +96,7 @@ class OpenFile {
   OpenFile& operator=(const OpenFile&) = delete;
   nds_file* get() const { return file_; }
   nds_device* device() const { return model_->device(); }
+  std::uint64_t page_bytes() const { return model_->page_bytes(); }
 
  private:
   std::shared_ptr<Model> model_;
@@ -134,7 +138,7 @@ class SimFile final : public DeviceFile {
 
   Result<void*> mmap(std::uint64_t offset, std::uint64_t length, bool writable) override {
     nds_mapping mapping{};
-    const int error = nds_file_mmap(file(), process_, offset, length, &mapping);
+    const int error = map(offset, length, mapping);
     if (error != 0) {
       return tl::unexpected(device_error(
           fmt::format("mmap of {} bytes at device offset {:#x}", length, offset), error));
@@ -162,6 +166,15 @@ class SimFile final : public DeviceFile {
 
  private:
   nds_file* file() const { return open_->get(); }
+
+  /// The kernel's part, then the driver's: places are multiples of a page, lengths become whole
+  /// pages.
+  int map(std::uint64_t offset, std::uint64_t length, nds_mapping& mapping) const {
+    const std::uint64_t mask = open_->page_bytes() - 1;
+    if (length == 0 || (offset & mask) != 0) return -EINVAL;
+    if (length > ~mask) return -ENOMEM;
+    return nds_file_mmap(file(), process_, offset, (length + mask) & ~mask, &mapping);
+  }
 
   std::shared_ptr<OpenFile> open_;
   DeviceTraits traits_;
@@ -207,8 +220,8 @@ class SimDeviceImpl final : public SimDevice {
 };
 
 Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
-                                              std::shared_ptr<Machine> machine,
-                                              std::uint32_t index) {
+                                              std::shared_ptr<Machine> machine, std::uint32_t index,
+                                              std::uint32_t page_bytes = NEURON_PAGE_SIZE) {
   NEFFLD_ASSIGN(const auto driver, shim::find_generation(options.driver_minor));
   nds_config config{};
   config.architecture = options.architecture;
@@ -216,14 +229,16 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
   config.hbm_bytes = options.hbm_bytes;
   config.generation = driver.generation;
   config.strictness = options.clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
-  auto model = std::make_shared<Model>(std::move(machine));
+  config.page_bytes = page_bytes;
+  auto model = std::make_shared<Model>(std::move(machine), page_bytes);
   const int error = model->create(config);
   if (error == -EINVAL) {
     return unsupported(
-        {}, fmt::format("no simulated device has architecture {} with {} bytes in each HBM; "
-                        "architectures are 2, 3 and 4, and an HBM holds a multiple of 4096 bytes "
-                        "that is more than 16 MiB and at most the real size",
-                        options.architecture, options.hbm_bytes));
+        {}, fmt::format("no simulated device has architecture {} with {} bytes in each HBM and a "
+                        "host with pages of {} bytes; architectures are 2, 3 and 4, an HBM holds "
+                        "a multiple of 4096 bytes that is more than 16 MiB and at most the real "
+                        "size, and pages are a power of two from 4096 to 65536",
+                        options.architecture, options.hbm_bytes, page_bytes));
   }
   const std::string name = fmt::format("sim:v{}", options.architecture);
   if (error == -ENOMEM) {
@@ -339,13 +354,18 @@ SimExecutionCounters sim_execution_counters(SimDevice& device) noexcept {
           counters.compute_records, counters.skipped_compute, counters.direct_transfers};
 }
 
-Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {
+Result<std::shared_ptr<SimDevice>> sim_device_with_pages(const SimOptions& options,
+                                                         std::uint32_t page_bytes) {
   try {
     NEFFLD_ASSIGN(auto machine, create_machine());
-    return create_sim(options, std::move(machine), 0);
+    return create_sim(options, std::move(machine), 0, page_bytes);
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
+}
+
+Result<std::shared_ptr<SimDevice>> SimDevice::create(const SimOptions& options) {
+  return sim_device_with_pages(options, NEURON_PAGE_SIZE);
 }
 
 }  // namespace neffld

@@ -190,6 +190,7 @@ int nds_kmod_params_check(struct nds_kmod_params* out) {
   out->config.cores = cores;
   out->config.pci_device_id = inf2 ? NDS_PCI_INF2 : 0;
   out->config.strictness = clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
+  out->config.page_bytes = PAGE_SIZE;
   out->devices = devices;
   out->prefix = prefix;
   out->node_mode = node_mode;

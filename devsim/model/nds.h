@@ -48,6 +48,7 @@ struct nds_config {
   uint32_t pci_device_id; /* 0 = the architecture's training device; NDS_PCI_INF2 is known too */
   enum nds_generation generation;
   enum nds_strictness strictness;
+  uint32_t page_bytes; /* of the host's kernel: a power of two, 4096 to 65536; 0 = 4096 */
 };
 
 struct nds_counters {

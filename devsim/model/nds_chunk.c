@@ -45,7 +45,7 @@ static int place_host(struct nds_device* device, const struct nds_alloc_request*
 
   if (request->align) return -EINVAL;
   if (chunk->bytes > MAX_HOST_CHUNK) return -ENOMEM;
-  bus = nds_pool_take(&device->host_pool, chunk->bytes, 0);
+  bus = nds_pool_take(&device->host_pool, chunk->bytes, device->config.page_bytes);
   if (bus == NDS_POOL_NO_SPACE) return -ENOMEM;
   chunk->pa = bus | device->profile->host_base;
   return 0;
@@ -117,6 +117,7 @@ static uint64_t* live_bytes(struct nds_device* device, const struct nds_chunk* c
 int nds_chunk_alloc(struct nds_device* device, const struct nds_alloc_request* request,
                     struct nds_chunk** out) {
   struct nds_chunk* chunk;
+  uint64_t page;
   int error;
 
   if (request->bytes > MAX_REQUEST) return -EINVAL;
@@ -124,7 +125,9 @@ int nds_chunk_alloc(struct nds_device* device, const struct nds_alloc_request* r
   if (request->nc_id >= NEURON_MAX_CORES_PER_DEVICE) return -EINVAL;
   chunk = nds_os_alloc(sizeof *chunk);
   if (!chunk) return -ENOMEM;
-  chunk->bytes = (request->bytes + NEURON_PAGE_SIZE - 1) & ~(uint64_t)(NEURON_PAGE_SIZE - 1);
+  /* Host memory comes from the kernel, in its pages; that of the device in the pools' (06 5.2). */
+  page = request->host ? device->config.page_bytes : NEURON_PAGE_SIZE;
+  chunk->bytes = (request->bytes + page - 1) & ~(page - 1);
   chunk->host = request->host;
   chunk->hbm = request->dram_channel;
   chunk->nc_id = request->nc_id;

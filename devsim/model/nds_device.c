@@ -5,6 +5,9 @@
 /* Bus addresses of the device's host memory (06 12.6). What is below is the driver's own. */
 #define HOST_FIRST 0x10000000ull
 
+/* The largest pages of kernels that drive such devices. */
+#define MAX_PAGE_BYTES 0x10000u
+
 int nds_machine_create(struct nds_machine** out) {
   struct nds_machine* machine = nds_os_alloc(sizeof *machine);
 
@@ -100,6 +103,10 @@ static bool config_is_valid(const struct nds_config* config, const struct nds_pr
     return false;
   if (config->cores > profile->cores) return false;
   if (config->host_bytes && config->host_bytes < NDS_HOST_END) return false;
+  if (config->page_bytes &&
+      (config->page_bytes < NEURON_PAGE_SIZE || config->page_bytes > MAX_PAGE_BYTES ||
+       config->page_bytes & (config->page_bytes - 1)))
+    return false;
   if (!bytes) return true;
   return bytes % NEURON_PAGE_SIZE == 0 && bytes > NEURON_HBM_CARVEOUT_SIZE &&
          bytes <= profile->hbm_bytes;
@@ -125,6 +132,7 @@ static void adapt_profile(struct nds_device* device, const struct nds_profile* p
   if (device->config.cores) device->own_profile.cores = device->config.cores;
   if (!device->config.hbm_bytes) device->config.hbm_bytes = profile->hbm_bytes;
   if (!device->config.host_bytes) device->config.host_bytes = NDS_HOST_END;
+  if (!device->config.page_bytes) device->config.page_bytes = NEURON_PAGE_SIZE;
 }
 
 int nds_device_create(struct nds_machine* machine, const struct nds_config* config,

@@ -36,6 +36,8 @@ void nds_user_set_log(void (*sink)(const char* line));
  * process's own. The place of a byte in its file is its device address.
  */
 void nds_user_share_spaces(bool shared);
+/* Why this thread's last attempt to make a space failed, an errno; 0 = it did not. */
+int nds_user_space_error(void);
 /* The file a space is, -1 if it is not shared; `place` = that of the byte at `offset`. */
 int nds_user_space_file(const struct nds_space* space, uint64_t offset, uint64_t* place);
 

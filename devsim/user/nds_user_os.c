@@ -35,6 +35,7 @@ struct nds_space {
 static void (*log_sink)(const char* line);
 static __thread bool raw_mappings;
 static bool shared_spaces;
+static __thread int space_error;
 static __thread const struct nds_user_caller* caller; /* NULL = this process */
 
 void* nds_os_alloc(size_t bytes) {
@@ -115,6 +116,7 @@ struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address) {
   space->file = -1;
   space->size = bytes;
   if (!shared_spaces || !make_file(space, address)) memory = map_space(space);
+  space_error = memory == MAP_FAILED ? errno : 0;
   if (memory == MAP_FAILED) {
     if (space->file >= 0) (void)close(space->file);
     free(space);
@@ -135,6 +137,10 @@ void nds_os_space_destroy(struct nds_space* space) {
 
 void* nds_user_space_address(struct nds_space* space, uint64_t offset) {
   return space->bytes + offset;
+}
+
+int nds_user_space_error(void) {
+  return space_error;
 }
 
 uint8_t* nds_user_core_memory(struct nds_device* device, uint32_t core, uint64_t offset) {

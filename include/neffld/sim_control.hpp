@@ -36,6 +36,12 @@ int sim_share(const DeviceFile& file, std::int32_t process,
 Result<std::vector<std::shared_ptr<SimDevice>>> sim_devices(const SimOptions& options,
                                                             std::uint32_t count);
 
+/// A device whose host has a kernel with pages of 4096 (as with SimDevice::create), 16384 or 65536
+/// bytes: mappings begin at multiples of them and are whole pages long, host memory too. Errors: as
+/// SimDevice::create, which also refuses other page sizes.
+Result<std::shared_ptr<SimDevice>> sim_device_with_pages(const SimOptions& options,
+                                                         std::uint32_t page_bytes);
+
 /// The text of a sysfs attribute by its path below the device's folder, such as "core_count" (spec
 /// 06 section 8). Errors: there is no such attribute (class usage).
 Result<std::string> sim_fact(SimDevice& device, const std::string& path);

@@ -17,6 +17,16 @@ namespace neffld::shim {
 namespace {
 
 Error creation_error(std::size_t index, int error) {
+  // A device's memory is files, and the model knows of no other lack than that of memory.
+  const int cause = error == -ENOMEM ? nds_user_space_error() : 0;
+  if (cause == EMFILE || cause == ENFILE) {
+    return {Status::failure,
+            ErrorClass::resource,
+            {},
+            fmt::format("creating simulated device {}: {}; each device needs up to 16 descriptors "
+                        "for its memory (ulimit -n)",
+                        index, std::strerror(cause))};
+  }
   return {Status::failure,
           ErrorClass::resource,
           {},
@@ -74,6 +84,7 @@ Result<std::unique_ptr<Devices>> Devices::create(const SessionOptions& options) 
     config.device_index = index;
     config.generation = driver.generation;
     config.strictness = options.clean_errors ? NDS_CLEAN : NDS_AS_MEASURED;
+    config.page_bytes = static_cast<std::uint32_t>(sysconf(_SC_PAGESIZE));
     nds_device* device = nullptr;
     const int error = nds_device_create(devices->machine_, &config, &device);
     if (error != 0) return tl::unexpected(creation_error(index, error));

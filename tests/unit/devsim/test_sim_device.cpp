@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "neffld/device_file.hpp"
+#include "neffld/sim_control.hpp"
 #include "neuron_abi/ioctl.h"
 
 using neffld::DeviceFile;
@@ -16,14 +17,23 @@ using neffld::SimDevice;
 
 namespace {
 
-std::uint64_t alloc(DeviceFile& file, std::uint64_t size, std::uint32_t hbm = 0) {
+std::uint64_t alloc(DeviceFile& file, std::uint64_t size, std::uint32_t hbm = 0, bool host = false,
+                    std::uint64_t align = 0) {
   std::uint64_t handle = 0;
   neuron_mem_alloc_v2mt64 argument{};
   argument.size = size;
   argument.dram_channel = hbm;
   argument.mem_type = NEURON_MEM_TENSORS_DEVICE;
+  argument.host_memory = host;
+  argument.align = align;
   argument.mem_handle_ptr = reinterpret_cast<std::uintptr_t>(&handle);
   return file.ioctl(NEURON_IOCTL_MEM_ALLOC_V2MT64, &argument) == 0 ? handle : 0;
+}
+
+std::uint64_t mmap_offset(DeviceFile& file, std::uint64_t handle) {
+  neuron_mem_get_extended_info info{};
+  info.mem_handle = handle;
+  return file.ioctl(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, &info) == 0 ? info.mmap_offset : 1;
 }
 
 int copy(DeviceFile& file, std::uint64_t handle, void* buffer, std::uint64_t size,
@@ -164,6 +174,46 @@ TEST_CASE("a mapping shows the chunk's bytes") {
   (*file)->munmap(*mapping, 1 << 20);
   CHECK_FALSE((*file)->mmap(offset, 4096, true));
   CHECK_FALSE((*file)->mmap(0x123000000, 4096, true));
+}
+
+TEST_CASE("with pages of 4, 16 and 64 KiB mappings begin at pages and are whole pages long") {
+  for (const std::uint64_t page : {4096u, 16384u, 65536u}) {
+    for (const bool host : {false, true}) {
+      INFO("pages of " << page << (host ? ", host memory" : ""));
+      auto device = neffld::sim_device_with_pages({}, static_cast<std::uint32_t>(page));
+      REQUIRE(device);
+      auto file = (*device)->open();
+      // What is not page-aligned by itself comes first.
+      REQUIRE(alloc(**file, 4096, 0, host));
+      for (const std::uint64_t size : {page - 1, page, 3 * page, 3 * page + 1}) {
+        INFO(size << " bytes");
+        // Device memory lies and is rounded by the driver's pages of 4096, host memory by the
+        // kernel's.
+        const std::uint64_t unit = host ? page : 4096;
+        const std::uint64_t rounded = (size + unit - 1) / unit * unit;
+        const auto handle = alloc(**file, size, 0, host, host ? 0 : page);
+        const std::uint64_t place = mmap_offset(**file, handle);
+        CHECK(place % page == 0);
+        for (const std::uint64_t length :
+             {std::uint64_t{0}, size - 1, size, size + 1, rounded, rounded + 1, rounded + page}) {
+          INFO("length " << length);
+          const bool fits = length != 0 && (length + page - 1) / page * page == rounded;
+          CHECK((*file)->mmap(place, length, true).has_value() == fits);
+        }
+        const bool whole = rounded % page == 0;
+        for (const std::uint64_t off : {std::uint64_t{1}, std::uint64_t{4096}, page / 2, page}) {
+          INFO("offset " << off);
+          const bool fits = whole && off % page == 0 && off < rounded;
+          CHECK((*file)->mmap(place + off, rounded, true).has_value() == fits);
+        }
+        CHECK_FALSE((*file)->mmap(place, ~std::uint64_t{0}, true));
+        CHECK(release(**file, handle) == 0);
+      }
+    }
+  }
+  for (const std::uint32_t page : {1u, 2048u, 12288u, 65537u, 131072u, 0x80000000u}) {
+    CHECK_FALSE(neffld::sim_device_with_pages({}, page));
+  }
 }
 
 TEST_CASE("threads allocate, copy and free at the same time") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "devices.hpp"
+#include "neffld/sim_control.hpp"
 #include "sample_catalogue.hpp"
 
 using namespace neffld;
@@ -105,6 +106,27 @@ TEST_CASE("a model of v4 is parsed, built and planned, and staging it is refused
   REQUIRE_FALSE(loaded);
   CHECK(loaded.error().error_class == ErrorClass::unsupported);
   CHECK(bench.script->calls == before);
+}
+
+TEST_CASE("a model loads and executes the same with pages of 4, 16 and 64 KiB") {
+  std::vector<std::vector<std::pair<std::string, std::uint64_t>>> layouts;
+  for (const std::uint32_t page : {4096u, 16384u, 65536u}) {
+    INFO("pages of " << page);
+    auto device = sim_device_with_pages({}, page);
+    REQUIRE(device);
+    auto session = Session::open(std::move(*(*device)->open()));
+    REQUIRE(session);
+    const auto model = (*session)->load(parsed("cast-v3"));
+    REQUIRE(model);
+    REQUIRE((*session)->bind(**model, io_addresses((*model)->parsed)));
+    CHECK((*session)->verify(**model));
+    const auto executed = (*session)->execute(**model);
+    if (!executed) FAIL(to_sentence(executed.error()));
+    layouts.push_back(layout(**model));
+    CHECK((*session)->unload(**model));
+  }
+  CHECK(layouts[1] == layouts[0]);
+  CHECK(layouts[2] == layouts[0]);
 }
 
 TEST_CASE("a load until stage allocates and fills nothing") {
