@@ -86,7 +86,7 @@ class Gate final : public ForwardingFile {
     }
     return unsupported({.member = traits().name},
                        fmt::format("mapping {} bytes at {:#x} is refused: it is no allocation of "
-                                   "this program whose address it asked for (decision 24)",
+                                   "this program whose address it asked for",
                                    length, offset));
   }
 
@@ -98,7 +98,7 @@ class Gate final : public ForwardingFile {
 
  private:
   int refuse(int error, std::string why) {
-    refusals_[std::this_thread::get_id()] = fmt::format("{} is refused on {}: {} (decision 24)",
+    refusals_[std::this_thread::get_id()] = fmt::format("{} is refused on {}: {}",
                                                         command_name(command_), traits().name, why);
     return error;
   }

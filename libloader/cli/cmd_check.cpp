@@ -84,12 +84,15 @@ void run_text(std::string& text, const Findings& findings) {
   }
 }
 
+std::string_view verdict(const Findings& findings) {
+  const bool ends = findings.good();
+  if (!findings.offline) return ends ? "runs to its end" : "does not run to its end";
+  if (!findings.offline->compatible()) return "not compatible";
+  return ends ? "compatible" : "compatible, but it does not run to its end";
+}
+
 std::string as_text(const Findings& findings) {
-  std::string text = fmt::format("{}: {}\n", one_line(findings.file),
-                                 findings.good() ? "compatible" : "not compatible");
-  if (!findings.offline) {
-    text = fmt::format("{}: {}\n", one_line(findings.file), findings.good() ? "good" : "not good");
-  }
+  std::string text = fmt::format("{}: {}\n", one_line(findings.file), verdict(findings));
   if (findings.offline) offline_text(text, *findings.offline);
   if (findings.run) run_text(text, findings);
   return text;

@@ -197,7 +197,7 @@ struct RunCommand {
     ExecutionLog log(model.plan, model.parsed.kbins, !trace.empty());
     NEFFLD_TRY(execute(*loaded.session, model, *tensors, sim.get(), log, told));
     NEFFLD_TRY(write_outputs(model.parsed.manifest, *tensors, outputs, told));
-    if (!trace.empty()) NEFFLD_TRY(write_trace(model.parsed.manifest, log));
+    if (!trace.empty()) NEFFLD_TRY(write_file(trace, as_bytes(log.trace_events())));
     const ExecutionLog* shown = profile ? &log : nullptr;
     NEFFLD_TRY(print_text(report == "json" ? as_json(told, shown) : as_text(told, shown)));
     loaded.session.reset();
@@ -210,6 +210,9 @@ struct RunCommand {
                            std::optional<OutputFolder>& saved) const {
     NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
     NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
+    NEFFLD_ASSIGN(const std::vector<std::string> written, tensor_files(manifest));
+    NEFFLD_TRY(of_option("--trace", check_output(trace, written)));
+    NEFFLD_TRY(of_option("--record", check_output(loading.device.record, written)));
     return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));
   }
 
@@ -227,8 +230,8 @@ struct RunCommand {
     return result;
   }
 
-  /// The timeline may not take the place of a tensor that was just written.
-  Result<void> write_trace(const Manifest& manifest, ExecutionLog& log) const {
+  /// The files of tensors that will be written.
+  Result<std::vector<std::string>> tensor_files(const Manifest& manifest) const {
     std::vector<std::string> written;
     for (const auto& [folder, tensors] :
          {std::pair(&out, &manifest.outputs), std::pair(&save_inputs, &manifest.inputs)}) {
@@ -238,8 +241,7 @@ struct RunCommand {
         written.push_back(*folder + "/" + written_as);
       }
     }
-    NEFFLD_TRY(check_output(trace, written));
-    return write_file(trace, as_bytes(log.trace_events()));
+    return written;
   }
 
   void describe(RunReport& told, const Loading& loaded, const LoadedModel& model,

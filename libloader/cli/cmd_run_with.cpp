@@ -21,6 +21,22 @@ struct RunWith {
   bool print = false;
 
   Result<void> run() const;
+
+  /// A wrong one would be found by the program only, in nrt_init().
+  Result<void> check_device() const {
+    for (const char* known : {"", "auto", "sim", "sim:v2", "sim:v3"}) {
+      if (device == known) return {};
+    }
+    if (device.find('/') == std::string::npos) {
+      return fail(Status::invalid, ErrorClass::usage, {.path = "--device"},
+                  fmt::format("'{}' is no device, expected sim, sim:v2, sim:v3, auto or the path "
+                              "of a node",
+                              device));
+    }
+    if (access(device.c_str(), F_OK) == 0) return {};
+    return fail(Status::failure, ErrorClass::file, {.member = device},
+                fmt::format("no device node: {}", std::strerror(errno)));
+  }
 };
 
 Result<void> RunWith::run() const {
@@ -29,6 +45,7 @@ Result<void> RunWith::run() const {
     path += fmt::format(":{}", before);
   }
   if (print) {
+    NEFFLD_TRY(check_device());
     return print_text(export_line("LD_LIBRARY_PATH", path) +
                       (device.empty() ? "" : export_line("NEFFLD_DEVICE", device)));
   }
@@ -36,6 +53,7 @@ Result<void> RunWith::run() const {
     return fail(Status::invalid, ErrorClass::usage, {},
                 "no program was given: neffld run-with -- PROGRAM [ARGUMENT...]");
   }
+  NEFFLD_TRY(check_device());
   setenv("LD_LIBRARY_PATH", path.c_str(), 1);
   if (!device.empty()) setenv("NEFFLD_DEVICE", device.c_str(), 1);
   std::vector<char*> words;

@@ -159,8 +159,12 @@ Error in_file(Error error, const std::string& file) {
 
 Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs) {
   std::error_code error;
+  const auto path = std::filesystem::weakly_canonical(output, error);
   for (const std::string& input : inputs) {
-    if (!output.empty() && std::filesystem::equivalent(output, input, error) && !error) {
+    if (output.empty()) continue;
+    // A file that is not there yet has its path only.
+    const bool same = std::filesystem::equivalent(output, input, error) && !error;
+    if (same || (path == std::filesystem::weakly_canonical(input, error) && !error)) {
       return fail(Status::invalid, ErrorClass::usage, {.member = output},
                   fmt::format("is {} too, expected another file to write", input));
     }

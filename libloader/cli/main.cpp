@@ -23,16 +23,28 @@ int report_error(const neffld::Error& error) {
   return neffld::exit_code(error.error_class);
 }
 
-/// Help to stdout; what is wrong with the arguments, which may hold anything, escaped to stderr.
-int report_usage(CLI::App& app, const CLI::ParseError& error) {
-  std::ostringstream help, wrong;
-  const int code = app.exit(error, help, wrong);
-  std::fputs(help.str().c_str(), stdout);
-  std::istringstream lines(wrong.str());
-  for (std::string line; std::getline(lines, line);) {
-    std::fputs((neffld::one_line(line) + '\n').c_str(), stderr);
+/// The command words that were understood, such as "neffld trace show".
+std::string command_of(const CLI::App& app) {
+  std::string words = "neffld";
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
+    at = at->get_subcommands().front();
+    words += ' ' + at->get_name();
   }
-  return code == 0 ? 0 : neffld::exit_code(neffld::ErrorClass::usage);
+  return words;
+}
+
+/// Help to stdout; what is wrong with the arguments, which may hold anything, as one sentence.
+int report_usage(CLI::App& app, const CLI::ParseError& error) {
+  std::ostringstream help, ignored;
+  if (app.exit(error, help, ignored) == 0) {
+    std::fputs(help.str().c_str(), stdout);
+    return 0;
+  }
+  const std::string command = command_of(app);
+  const auto sentence = fmt::format("{}: {}; {} --help tells the options\n", command,
+                                    neffld::one_line(error.what()), command);
+  std::fputs(sentence.c_str(), stderr);
+  return neffld::exit_code(neffld::ErrorClass::usage);
 }
 
 int run(int argc, char** argv) {

@@ -116,14 +116,19 @@ int wait_for(pid_t child) {
 
 volatile sig_atomic_t forward_to = 0;
 
-/// A terminal's signals reach the program by themselves; those sent to us are passed on.
+/// A terminal's signals reach the program by themselves, they come from the kernel; those that a
+/// process sends to us are passed on.
+void pass_on(int number, siginfo_t* info, void* /*context*/) {
+  const bool by_terminal = info->si_code > 0 && (number == SIGINT || number == SIGQUIT);
+  if (!by_terminal) kill(forward_to, number);
+}
+
 void pass_on_signals(pid_t child) {
   forward_to = child;
-  std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGQUIT, SIG_IGN);
-  for (const int number : {SIGTERM, SIGHUP}) {
-    std::signal(number, [](int signal) { kill(forward_to, signal); });
-  }
+  struct sigaction action {};
+  action.sa_sigaction = pass_on;
+  action.sa_flags = SA_SIGINFO;
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
 }
 
 }  // namespace

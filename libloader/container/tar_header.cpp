@@ -200,7 +200,7 @@ Result<void> check_type(const TarBlock& block, std::string_view name, std::uint6
 Result<std::string> entry_name(const Extensions& found, const TarBlock& block,
                                std::uint64_t offset) {
   if (found.gnu_name && found.pax) {
-    // Readers apply these two in different orders and to different headers (pain P15).
+    // Readers apply these two in different orders and to different headers.
     return invalid(at(*found.gnu_name, offset), "both a pax header and a GNU long name precede it");
   }
   if (found.gnu_name) return *found.gnu_name;

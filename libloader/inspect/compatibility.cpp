@@ -157,7 +157,7 @@ class Checker {
       problems_.add({Status::invalid,
                      ErrorClass::unsupported,
                      {.path = std::string(arch_name(out_.arch))},
-                     "staging is not supported on this architecture (decision 42)"});
+                     "staging is not supported on this architecture"});
     }
     auto plan = plan_parsed_model(model, {});
     if (!plan) {  // a record that was found already stops the plan as well
@@ -171,11 +171,11 @@ class Checker {
       }
       for (const QueueSetPlan& set : kbin.queue_sets) {
         if (set.uses_cast) {
-          note("DMA cast blocks: only the simulated device knows their encoding (decision 9)");
+          note("DMA cast blocks: only the simulated device knows their encoding");
         }
       }
       if (!kbin.queue_sets.empty()) {
-        note("initialising queues on hardware needs --experimental (decision 24)");
+        note("initialising queues on hardware needs --experimental");
       }
     }
     return {};

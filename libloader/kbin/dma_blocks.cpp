@@ -144,7 +144,7 @@ void DmaReader::resolve_queue(JsonCursor& cursor, const BlockText& text, DmaBloc
                        ".queue");
   }
   if (block.event && set.num_queues > 1) {
-    cursor.fail(fmt::format("an event needs a queue set of one queue, {} has {} (decision 36)",
+    cursor.fail(fmt::format("an event needs a queue set of one queue, {} has {}",
                             printable(set.name), set.num_queues),
                 ".event");
   }

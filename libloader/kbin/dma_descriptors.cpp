@@ -334,7 +334,7 @@ AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
                 fmt::format(".{}_sizes", prefix));
   } else if (pattern.steps[0] != 1) {
     cursor.fail(
-        fmt::format("the innermost step is {}, it must be 1 (decision 32)", pattern.steps[0]),
+        fmt::format("the innermost step is {}, it must be 1", pattern.steps[0]),
         fmt::format(".{}_steps[0]", prefix));
   }
   pattern.dims = side.sizes;

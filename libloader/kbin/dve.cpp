@@ -16,7 +16,7 @@ using Object = ObjectReader<Field, fields.size()>;
 
 void check_size(JsonCursor& cursor, const char* key, Bytes table, std::uint64_t expected) {
   if (table.size() == expected) return;
-  cursor.fail(fmt::format("the table has {} bytes, this architecture's has {} (decision 13)",
+  cursor.fail(fmt::format("the table has {} bytes, this architecture's has {}",
                           table.size(), expected),
               fmt::format(".{}", key));
 }

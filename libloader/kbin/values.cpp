@@ -32,7 +32,7 @@ std::uint32_t read_semaphore(JsonCursor& cursor) {
   const bool reserved = semaphore <= 2 || (semaphore >= 240 && semaphore <= 245);
   if (cursor.ok() && reserved) {
     cursor.fail(
-        fmt::format("semaphore {} is the runtime's own, as are 0 to 2 and 240 to 245 (decision 39)",
+        fmt::format("semaphore {} is the runtime's own, as are 0 to 2 and 240 to 245",
                     semaphore));
   }
   return semaphore;

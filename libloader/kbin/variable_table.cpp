@@ -81,7 +81,7 @@ Result<void> resolve_references(const Subgraph& subgraph, std::vector<Variable>&
     if (is_table(variable.kind)) NEFFLD_TRY(check_list(subgraph, variables, variable));
     if (variable.kind == VarKind::dge_table && std::exchange(has_table, true)) {
       return invalid(place(subgraph, variable, ""),
-                     "a subgraph has at most one dge-table (decision 35)");
+                     "a subgraph has at most one dge-table");
     }
   }
   return {};

@@ -109,8 +109,7 @@ Result<std::unique_ptr<ExecutionRequest>> ExecutionRequest::make(Runtime& runtim
   NEFFLD_ASSIGN(request->device_, runtime.device_of(request->model().vnc));
   if (!request->device_->traits().simulated) {
     return fail(Status::invalid, ErrorClass::unsupported, {},
-                "executing on real hardware is refused: the encodings it needs are not known "
-                "(decision 24)");
+                "executing on real hardware is refused: the encodings it needs are not known");
   }
   NEFFLD_TRY(request->check_ranks());
   return request;

@@ -161,7 +161,7 @@ Result<void> Runtime::reserve_cores(const Config& config) {
   auto device = device_of(0);
   if (!device) {
     Error error = std::move(device.error());
-    error.status = Status::invalid;
+    if (error.status != Status::fail_host_mem_alloc) error.status = Status::invalid;
     return tl::unexpected<Error>(std::move(error));
   }
   if (topology_.device.find('/') != std::string::npos) {

@@ -50,7 +50,7 @@ Result<void> check_device_support(std::span<const Kbin> kbins, const Plan& plan,
     for (std::size_t set = 0; set < plan.kbins[i].queue_sets.size(); ++set) {
       if (!plan.kbins[i].queue_sets[set].uses_cast) continue;
       return unsupported({kbins[i].name, kbins[i].queue_sets[set].name, std::nullopt, std::nullopt},
-                         "DMA cast encoding is not known for this device (decision 9); it runs on "
+                         "DMA cast encoding is not known for this device; it runs on "
                          "the simulated device");
     }
   }

@@ -156,7 +156,7 @@ Result<void> Session::State::check_executable(const LoadedModel& model, Entry& e
   if (!file->traits().simulated) {
     return unsupported({},
                        "executing on real hardware is refused: the encodings it needs are not "
-                       "known (decision 24)");
+                       "known");
   }
   if (model.plan.arch != facts.arch) {
     return unsupported({}, fmt::format("a model for {} cannot be executed on a {} device",

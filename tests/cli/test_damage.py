@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Cut, flipped and grown files: refused, or understood exactly as before (pain P1, P2, P13-P17)."""
+"""Cut, flipped and grown files: refused, or understood exactly as before."""
 
 import os
 import random

@@ -38,6 +38,51 @@ class OutputTest(CliTest):
                 self.assertEqual(USAGE, result.code)
                 self.assertNotIn("\x1b", result.err)
 
+    def test_wrong_arguments_are_one_sentence_that_names_the_command(self):
+        file = sample("vecadd-v3")
+        for words, command in (((), "neffld"),
+                               (("lode",), "neffld"),
+                               (("load",), "neffld load"),
+                               (("load", file, "--core"), "neffld load"),
+                               (("load", file, "--core", "x"), "neffld load"),
+                               (("load", file, "--max-members", "-1"), "neffld load"),
+                               (("load", file, "--bogus"), "neffld load"),
+                               (("run", file, "--report", "xml"), "neffld run"),
+                               (("trace",), "neffld trace"),
+                               (("trace", "show"), "neffld trace show"),
+                               (("shim", "--count", "0", "true"), "neffld shim")):
+            with self.subTest(words=words):
+                result = run(*words)
+                self.assertEqual((USAGE, ""), (result.code, result.out))
+                self.assertRegex(result.err,
+                                 rf"\A{command}: [^\n]+; {command} --help tells the options\n\Z")
+                self.assertEqual(0, run(*command.split()[1:], "--help").code)
+
+    def test_files_are_written_beside_links_and_never_through_them(self):
+        folder, file = os.path.join(scratch(), "links"), sample("vecadd-v3")
+        os.makedirs(folder)
+        victim = write_bytes(os.path.join(folder, "victim"), b"precious")
+        for words in (("load", file, "--record"), ("dump", file, "-o"),
+                      ("run", file, "--random", "1", "--trace"),
+                      ("dump", file, "-o", os.path.join(folder, "other"), "--report")):
+            path = os.path.join(folder, words[0] + words[-1].strip("-"))
+            for end in ("", ".part", ".part2", ".tmp"):
+                os.symlink(victim, path + end)
+            with self.subTest(words=words):
+                self.assertEqual(0, run(*words, path).code)
+                self.assertEqual(b"precious", read_bytes(victim))
+                self.assertTrue(os.path.isfile(path) and not os.path.islink(path))
+
+    def test_run_with_takes_devices_that_are_there(self):
+        for device, code, text in (("sim:v9", USAGE, "'sim:v9' is no device"),
+                                   ("simv3", USAGE, "'simv3' is no device"),
+                                   ("/dev/neuron4711", FILE, "/dev/neuron4711: no device node")):
+            for words in (("true",), ("--print",)):
+                with self.subTest(device=device, words=words):
+                    self.assert_refused(run("run-with", "--device", device, *words), code, text)
+        for device in ("sim", "sim:v2", "sim:v3", "auto", "/dev/null"):
+            self.assertEqual(0, run("run-with", "--device", device, "true").code, device)
+
     def test_a_list_that_never_ends_is_not_read(self):
         self.assertEqual(FILE, run("conformance", "--expected-failure", "/dev/zero").code)
 

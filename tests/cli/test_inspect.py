@@ -151,6 +151,10 @@ class Check(CliTest):
         self.assertEqual(wait // 64, place["neff_slot"])
         self.assertEqual(1 << 20, place["wanted"])
         self.assertTrue(place["nobody_left"])
+        # The file can be loaded; that it does not end is another thing.
+        text = run("check", neff.save("dead.neff"), "--run")
+        self.assertEqual(CHECK, text.code)
+        self.assertRegex(text.out, r"dead\.neff: compatible, but it does not run to its end\n")
 
     def test_architecture_driver_and_usage(self):
         file = sample("vecadd-v3")

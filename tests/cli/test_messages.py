@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Broken inputs, two tables, of members and of the bytes around them: each is refused with one
-sentence of its own that says where and what (pain P1, P2, P12-P15, P17, P18)."""
+sentence of its own that says where and what."""
 
 import json
 import os

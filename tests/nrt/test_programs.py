@@ -204,6 +204,15 @@ class Programs(unittest.TestCase):
         self.passes("loop", "v3", support.sample("vecadd-v3"), 1000)
         self.passes("loop", "v2", support.sample("vecadd-v2"), 100)
 
+    def test_a_device_without_host_memory_is_a_lack_of_resources(self):
+        program = os.path.join(support.PROGRAMS, "nrt-guide")
+        done = support.run(["sh", "-c", 'ulimit -v 20000000; exec "$@"', "sh", program,
+                            support.sample("vecadd-v3"), EXECUTE],
+                           env={"NEFFLD_DEVICE": "sim:v3", "NEURON_RT_LOG_LEVEL": "ERROR"})
+        self.assertEqual(done.code, 1)
+        self.assertRegex(done.err, r"nrt_init\(.*: NRT_RESOURCE, expected NRT_SUCCESS")
+        self.assertIn("address space", done.err)
+
     def test_a_file_for_another_architecture_says_what_to_do(self):
         done = support.program("guide", support.sample("vecadd-v2"),
                                env={"NEFFLD_DEVICE": "sim:v3", "NEURON_RT_LOG_LEVEL": "ERROR"})

@@ -159,8 +159,15 @@ class CommandTest(RunTest):
                             "too, expected another file to write")
         self.assertEqual(before, read_bytes(left))
         path = os.path.join(self.out, "sum.npy")
-        self.assert_refused(self.run_add("--out", self.out, "--trace", path), USAGE, "sum.npy")
-        self.assertEqual(b"\x93NUMPY", read_bytes(path)[:6])
+        # Before anything runs: the output is not there yet.
+        for place in (path, os.path.join(self.out, "..", os.path.basename(self.out), "sum.npy")):
+            self.assert_refused(self.run_add("--out", self.out, "--trace", place), USAGE, "--trace",
+                                "sum.npy too, expected another file to write")
+            self.assertFalse(os.path.exists(path))
+        self.assert_refused(self.run_add("--save-inputs", self.out, "--trace",
+                                         os.path.join(self.out, "left.npy")), USAGE, "left.npy")
+        self.assert_refused(self.run_add("--out", self.out, "--record", path), USAGE, "--record",
+                            "sum.npy too, expected another file to write")
 
     def test_a_write_that_fails_keeps_what_was_there(self):
         self.assert_ran(self.run_add("--out", self.out))

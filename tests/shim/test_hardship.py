@@ -2,6 +2,7 @@
 """Many clients at once, and a server that is killed while they are in calls."""
 import errno
 import os
+import pty
 import select
 import signal
 import subprocess
@@ -47,6 +48,62 @@ class Hardship(ShimTest):
             text += os.read(running.stdout.fileno(), 4096).decode()
             lines = text.splitlines()
         return lines
+
+    def test_a_signal_sent_to_the_command_alone_reaches_the_program(self):
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number):
+                running = self.start("shim", "--", "sh", "-c",
+                                     "ulimit -c 0; echo ready; exec sleep 100")
+                self.read_lines(running, 1)
+                running.send_signal(number)
+                self.assertEqual(running.wait(60), 128 + number)
+        self.assertEqual(os.listdir(self.sessions), [])
+
+    def test_an_interrupt_from_the_terminal_reaches_the_program_once(self):
+        script = "n=0; trap 'n=$((n + 1))' INT; echo ready; sleep 2; sleep 1; exit $n"
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execve(NEFFLD, [NEFFLD, "shim", "--", "sh", "-c", script], self.environment)
+        self.addCleanup(os.close, terminal)
+        text = b""
+        while b"ready" not in text:
+            text += os.read(terminal, 100)
+        os.write(terminal, b"\x03")
+        _, status = os.waitpid(process, 0)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 1)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can become other users")
+    def test_a_session_serves_its_user_and_root_and_that_of_root_serves_all(self):
+        nobody, somebody = 65534, 65533
+        for folder in (self.sessions, os.path.dirname(self.sessions)):
+            os.chmod(folder, 0o777)
+        try:
+            subprocess.run([NEFFLD, "--version"], user=somebody, check=True, capture_output=True)
+        except PermissionError:
+            self.skipTest("other users cannot reach the build folder")
+        for owner, served in ((nobody, (nobody, 0)), (0, (nobody, somebody, 0))):
+            running = subprocess.Popen(
+                [NEFFLD, "shim", "--", "sh", "-c", "echo $NEFFLD_SHIM_SESSION; exec sleep 100"],
+                stdout=subprocess.PIPE, env=self.environment, user=owner, group=owner,
+                extra_groups=[], text=True)
+            self.addCleanup(running.stdout.close)
+            self.addCleanup(running.kill)
+            variables = {**self.environment, **self.preload(),
+                         "NEFFLD_SHIM_SESSION": running.stdout.readline().strip()}
+            for user in (nobody, somebody, 0):
+                done = subprocess.run(["sh", "-c", ": </dev/neuron0"], env=variables, user=user,
+                                      group=user, extra_groups=[], capture_output=True,
+                                      check=False, timeout=60)
+                self.assertEqual(done.returncode == 0, user in served,
+                                 f"{user} in a session of {owner}: {done.stderr}")
+            running.terminate()
+            running.wait(60)
+
+    def test_too_few_descriptors_are_named(self):
+        done = self.run_program("sh", "-c", 'ulimit -n 12; exec "$0" shim -- true', NEFFLD, status=6)
+        self.assertIn("Too many open files", done.stderr)
+        self.assertIn("ulimit -n", done.stderr)
+        self.assertNotIn("memory:", done.stderr)
 
     def test_thirty_clients_at_once(self):
         # 16 processes can be attached to a device.

@@ -42,7 +42,7 @@ struct Gated {
     const int answer = file->ioctl(command, &argument);
     INFO(file->refusal());
     CHECK(answer < 0);
-    CHECK(file->refusal().find("decision 24") != std::string::npos);
+    CHECK(file->refusal().find(" is refused on ") != std::string::npos);
     CHECK(file->refusal().find("/dev/neuron0") != std::string::npos);
     CHECK(file->refusal().find(why) != std::string::npos);
     CHECK(std::count(calls->begin(), calls->end(), command) == 0);
@@ -293,7 +293,6 @@ TEST_CASE("a load on foreign hardware stops at the queues with the gate's senten
   REQUIRE_FALSE(result);
   const std::string sentence = to_sentence(result.error());
   CHECK(sentence.find("DMA_QUEUE_INIT_BATCH is refused on /dev/neuron0") != std::string::npos);
-  CHECK(sentence.find("decision 24") != std::string::npos);
   CHECK(sentence.find("--experimental") != std::string::npos);
   CHECK(result.error().error_class == ErrorClass::unsupported);
   auto open = gate_hardware(std::make_unique<FakeFile>(pass, foreign()), {true});
