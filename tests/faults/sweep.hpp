@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a load does when any of its device calls or host allocations fails (pain P6, P28): it says
+// What a load does when any of its device calls or host allocations fails: it says
 // so once, leaves nothing behind, and the next load works.
 #pragma once
 

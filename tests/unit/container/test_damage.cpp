@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Damaged payloads: no flipped bit and no missing tail may go unnoticed (pain P1, P2, P17).
+// Damaged payloads: no flipped bit and no missing tail may go unnoticed.
 #include <sys/mman.h>
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reading and writing whole files: each failure has its own sentence (pain P17, P18).
+// Reading and writing whole files: each failure has its own sentence.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tar headers: sizes, types, checksums, end of archive (spec 01 section 5, pain P13, P14).
+// Tar headers: sizes, types, checksums, end of archive (spec 01 section 5).
 #include <catch2/catch.hpp>
 #include <chrono>
 

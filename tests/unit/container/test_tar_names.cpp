@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Member names: long, odd, duplicate, disputed ones (spec 01 section 5.3, pain P15).
+// Member names: long, odd, duplicate, disputed ones (spec 01 section 5.3).
 #include <catch2/catch.hpp>
 
 #include "support.hpp"

@@ -179,10 +179,27 @@ TEST_CASE("a broken descriptor is refused at the broken key") {
     check_refused(build(with_descriptor(row.text)), "sg00/SP.json", "$.dma[0].desc[0]" + row.path,
                   row.fragment);
   }
-  std::string sources;
-  for (int i = 0; i < 17; ++i) sources += std::string(i ? "," : "") + "{}";
-  check_refused(build(with_descriptor(R"("op":"add","from_arr":[)" + sources + "]")),
-                "sg00/SP.json", "$.dma[0].desc[0].from_arr[16]", "more than 16 sources");
+}
+
+TEST_CASE("a compute descriptor has 1 to 16 sources") {
+  for (const int count : {0, 1, 2, 15, 16, 17, 65536}) {
+    INFO(count << " sources");
+    std::string sources;
+    for (int i = 0; i < count; ++i) {
+      sources +=
+          (i ? R"(,{"from_dtype":"float32",)" : R"({"from_dtype":"float32",)") + from_x + "}";
+    }
+    const auto kbin = build(with_descriptor(R"("op":"add","to_dtype":"float32","from_arr":[)" +
+                                            sources + "]," + to_sb));
+    if (count == 0) {
+      check_refused(kbin, "sg00/SP.json", "$.dma[0].desc[0]", "Failed to parse, key: from_arr");
+    } else if (count > 16) {
+      check_refused(kbin, "sg00/SP.json", "$.dma[0].desc[0].from_arr[16]", "more than 16 sources");
+    } else {
+      REQUIRE(kbin);
+      CHECK((*kbin)[0].cce.at(0).extra_sources.size() == static_cast<std::size_t>(count) - 1);
+    }
+  }
 }
 
 TEST_CASE("list and table variables cannot be a side") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every device call may fail: the first failure is reported, nothing leaks, the next load works
-// (pain P6, P28).
+// Every device call may fail: the first failure is reported, nothing leaks, the next load works.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cerrno>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Numbers of a file at the ends of their types (pain P4, P10, P12, P33): whatever stands there, a
+// Numbers of a file at the ends of their types: whatever stands there, a
 // load ends with a sentence or with a model, and leaves nothing.
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a plan says about memory is what the load then takes: addresses, sizes, counters (spec 03
-// section 9, pain P19).
+// section 9).
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

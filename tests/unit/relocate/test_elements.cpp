@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How blocks become elements, pieces and ring counts (decisions 4, 8, 9, 32; pain P33), against a
+// How blocks become elements, pieces and ring counts (decisions 4, 8, 9, 32), against a
 // reference that walks element by element.
 #include "elements.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The patch primitive: every relocated field goes through it (pain P3, P8, P39, S1-S5, S8).
+// The patch primitive: every relocated field goes through it.
 #include "patcher.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Planning: cores, queues, rings, variables, remotes, and what is refused before any device call
-// (spec 03, decisions 3, 17, 21, 33, 36, 40; pain P33).
+// (spec 03, decisions 3, 17, 21, 33, 36, 40).
 #include <fmt/format.h>
 
 #include "builders.hpp"

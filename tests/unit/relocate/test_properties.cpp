@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for every program, checked over all catalogue samples (design rules 1 and 2; pain P9).
+// What holds for every program, checked over all catalogue samples (design rules 1 and 2).
 #include <openssl/sha.h>
 
 #include <algorithm>

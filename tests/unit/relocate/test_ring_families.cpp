@@ -65,6 +65,29 @@ TEST_CASE("a queue set may have 1, 511, 512 and 513 instances") {
   }
 }
 
+TEST_CASE("a queue set may have 65536 instances and no more") {
+  for (const std::uint32_t count : {65536u, 65537u}) {
+    Rings rings;
+    const auto queue = rings.program.queue("q", Engine::sp, 1);
+    rings.program.queue_set(queue).instances.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      rings.program.queue_set(queue).instances.push_back(fmt::format("q_{}", i));
+    }
+    rings.program.block(queue, 0, {rings.run(8)}, false).instance = count - 1;
+    rings.program.slot(Engine::sp, sample::dma_trigger(fmt::format("q_{}", count - 1), 0));
+    const auto plan = rings.plan();
+    if (count > 65536) {
+      check_refused(
+          plan, {"sg00", "q", std::nullopt, "found 65537 queue instances, expected at most 65536",
+                 Status::resource});
+      continue;
+    }
+    REQUIRE(plan);
+    CHECK(plan->kbins[0].rings.back().instance == 65535);
+    CHECK(rings.tx(*plan, count - 1).size() == 32);
+  }
+}
+
 TEST_CASE("a queue that names inputs or outputs has one instance") {
   Rings rings;
   const auto in = rings.program.add(VarKind::input, "in", 64);

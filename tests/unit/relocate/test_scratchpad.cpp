@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scratchpad arenas and pages (spec 03 section 4; pain P11).
+// Scratchpad arenas and pages (spec 03 section 4).
 #include <fmt/format.h>
 
 #include "support.hpp"
