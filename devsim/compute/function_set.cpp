@@ -177,7 +177,7 @@ tl::expected<const Function*, std::string> FunctionSet::function(std::uint32_t i
   }
   auto built = build(profile);
   if (!built) return tl::unexpected(std::move(built.error()));
-  return &functions_.emplace(id, std::move(*built)).first->second;
+  return &functions_.emplace(id, *built).first->second;
 }
 
 }  // namespace neffld::compute

@@ -19,7 +19,7 @@ int nds_class_fact(const char* name, char* text, size_t bytes) {
   int length;
 
   for (index = 0; index < sizeof class_facts / sizeof class_facts[0]; index++) {
-    if (strcmp(name, class_facts[index].name)) continue;
+    if (strcmp(name, class_facts[index].name) != 0) continue;
     length = snprintf(text, bytes, "%s", class_facts[index].text);
     return (size_t)length < bytes ? length : -ENOSPC;
   }

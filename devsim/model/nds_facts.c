@@ -88,7 +88,7 @@ void nds_facts_discharge(struct nds_device* device, const struct nds_chunk* chun
 static bool take(const char** path, const char* prefix) {
   size_t length = strlen(prefix);
 
-  if (strncmp(*path, prefix, length)) return false;
+  if (strncmp(*path, prefix, length) != 0) return false;
   if ((*path)[length] != '/' && (*path)[length] != '\0') return false;
   *path += length + ((*path)[length] == '/');
   return true;
@@ -194,7 +194,7 @@ static bool take_core(const struct nds_device* device, const char** path, uint32
   const char* digit = *path + sizeof prefix - 1;
 
   /* At most eight cores: one digit. */
-  if (strncmp(*path, prefix, sizeof prefix - 1) || *digit < '0' || *digit > '9') return false;
+  if (strncmp(*path, prefix, sizeof prefix - 1) != 0 || *digit < '0' || *digit > '9') return false;
   if (digit[1] != '/' || (uint32_t)(*digit - '0') >= device->profile->cores) return false;
   *core = (uint32_t)(*digit - '0');
   *path = digit + 2;

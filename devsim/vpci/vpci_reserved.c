@@ -27,6 +27,19 @@ static bool is_memory(u64 at) {
   return same;
 }
 
+/*
+ * What the kernel's map of memory has around a range: the entry that memmap= made, which may be
+ * larger (it merges with its neighbours) or the same. insert_resource() would make the same one a
+ * child of the window, where it takes the place of the BARs.
+ */
+static struct resource* entry_around(u64 at, u64 bytes) {
+  struct resource* entry;
+
+  for (entry = iomem_resource.child; entry; entry = entry->sibling)
+    if (entry->start <= at && at + bytes - 1 <= entry->end) return entry;
+  return &iomem_resource;
+}
+
 int vpci_reserve(const struct vpci_params* params, struct resource* window) {
   u64 at = params->reserved_at;
   u64 bytes = params->reserved_bytes;
@@ -47,13 +60,13 @@ int vpci_reserve(const struct vpci_params* params, struct resource* window) {
                               .start = at,
                               .end = at + bytes - 1,
                               .flags = IORESOURCE_MEM | IORESOURCE_MEM_64};
-  error = insert_resource(&iomem_resource, window);
+  error = request_resource(entry_around(at, bytes), window);
   if (error) pr_err("neuron_vpci: the memory at 0x%llx is in use, see /proc/iomem\n", at);
   return error;
 }
 
 void vpci_unreserve(struct resource* window) {
-  (void)remove_resource(window);
+  (void)release_resource(window);
 }
 
 static u64 place_bar(struct vpci_bar* bar, u64 at, u64 bytes) {

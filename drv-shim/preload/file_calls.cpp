@@ -70,7 +70,7 @@ bool has_another(int descriptor, unsigned first, unsigned last) {
       const char* name =
           room + (reinterpret_cast<const char*>(entry) - room) + offsetof(Entry, name);
       if (*name == '.') continue;
-      const int other = atoi(name);
+      const int other = static_cast<int>(strtol(name, nullptr, 10));
       const auto number = static_cast<unsigned>(other);
       if (other != descriptor && (number < first || number > last)) {
         found = is_same_file(descriptor, other);

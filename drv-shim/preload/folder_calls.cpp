@@ -153,6 +153,7 @@ int scan(DIR* folder, dirent*** out, Filter* filter, Compare* compare) {
     if (filter != nullptr && filter(entry) == 0) continue;
     if (count == room) {
       room = room == 0 ? 16 : 2 * room;
+      // NOLINTNEXTLINE(bugprone-sizeof-expression): the list is one of pointers
       auto* more = static_cast<dirent**>(realloc(list, room * sizeof *list));
       if (more == nullptr) break;
       list = more;
@@ -164,6 +165,7 @@ int scan(DIR* folder, dirent*** out, Filter* filter, Compare* compare) {
   }
   close_folder(folder);
   if (compare != nullptr && count > 1) {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression)
     qsort(list, count, sizeof *list, reinterpret_cast<int (*)(const void*, const void*)>(compare));
   }
   *out = list;

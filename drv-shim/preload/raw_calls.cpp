@@ -59,9 +59,9 @@ long shim_syscall(long number, ...) {
     case SYS_ioctl:
       return shim_ioctl(d, as<unsigned long>(w[1]), w[2]);
     case SYS_mmap:
-      return as<long>(as<unsigned long>(reinterpret_cast<long>(
-          shim_mmap(as<void*>(w[0]), as<size_t>(w[1]), static_cast<int>(w[2]),
-                    static_cast<int>(w[3]), static_cast<int>(w[4]), w[5]))));
+      return reinterpret_cast<long>(shim_mmap(as<void*>(w[0]), as<size_t>(w[1]),
+                                              static_cast<int>(w[2]), static_cast<int>(w[3]),
+                                              static_cast<int>(w[4]), w[5]));
     case SYS_munmap:
       return shim_munmap(as<void*>(w[0]), as<size_t>(w[1]));
     case SYS_read:

@@ -220,9 +220,10 @@ unsigned long descriptor_link(const char* path, char* out) {
   if (strncmp(path, "/proc/self/fd/", 14) == 0) number = path + 14;
   if (strncmp(path, own, static_cast<size_t>(prefix)) == 0) number = path + prefix;
   DeviceDescriptor device;
-  if (number == nullptr || *number < '0' || *number > '9' || !is_device(atoi(number), &device)) {
-    return 0;
-  }
+  if (number == nullptr || *number < '0' || *number > '9') return 0;
+  char* end = nullptr;
+  const long descriptor = strtol(number, &end, 10);
+  if (*end != '\0' || !is_device(static_cast<int>(descriptor), &device)) return 0;
   return node_path(device.device, out);
 }
 

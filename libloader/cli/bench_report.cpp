@@ -13,9 +13,7 @@ namespace neffld::cli {
 namespace {
 
 using bench::FileReport;
-using bench::Row;
 using bench::Sizes;
-using bench::Target;
 
 constexpr std::uint32_t bench_schema = 1;
 
@@ -23,7 +21,7 @@ double megabytes(std::uint64_t bytes) {
   return static_cast<double>(bytes) / 1e6;
 }
 
-std::string row_text(const Row& row) {
+std::string row_text(const bench::Row& row) {
   std::string text = fmt::format("  {:<26} {:>10.3f} ms", row.name, row.seconds * 1e3);
   text += row.bytes == 0 || row.seconds <= 0
               ? std::string(14, ' ')
@@ -46,7 +44,7 @@ std::string sizes_text(const Sizes& sizes) {
 }
 
 std::string ratio_text(const bench::Ratio& ratio) {
-  const Target& target = bench::target_of(ratio.id);
+  const bench::Target& target = bench::target_of(ratio.id);
   return fmt::format("  {:<14} {:>8.3f}  {} {:<5} {:<8} {}\n", target.name, ratio.value,
                      target.more_is_better ? "at least" : "at most ", target.value,
                      target.reached(ratio.value) ? "reached" : "missed", target.meaning);
@@ -67,7 +65,7 @@ void write_sizes(JsonOut& out, const Sizes& sizes) {
   });
 }
 
-void write_row(JsonOut& out, const Row& row) {
+void write_row(JsonOut& out, const bench::Row& row) {
   out.object([&] {
     out.field("name", std::string_view(row.name).substr(row.name.find_first_not_of(' ')));
     out.field("seconds", row.seconds);
@@ -80,7 +78,7 @@ void write_row(JsonOut& out, const Row& row) {
 }
 
 void write_ratio(JsonOut& out, const bench::Ratio& ratio) {
-  const Target& target = bench::target_of(ratio.id);
+  const bench::Target& target = bench::target_of(ratio.id);
   out.object([&] {
     out.field("name", target.name);
     out.field("value", ratio.value);
@@ -96,7 +94,7 @@ void write_ratio(JsonOut& out, const bench::Ratio& ratio) {
 std::string bench_text(const FileReport& report) {
   std::string text = one_line(report.file) + "\n" + sizes_text(report.sizes);
   text += fmt::format("\n  stage, best of {} rounds\n", report.rounds);
-  for (const Row& row : report.rows) text += row_text(row);
+  for (const bench::Row& row : report.rows) text += row_text(row);
   if (!report.ratios.empty()) text += "\n  ratio             found  target\n";
   for (const bench::Ratio& ratio : report.ratios) text += ratio_text(ratio);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
@@ -113,7 +111,7 @@ std::string bench_json(std::span<const FileReport> reports) {
         out.field("file", report.file);
         out.field("rounds", report.rounds);
         write_sizes(out, report.sizes);
-        out.array("stages", report.rows, [&](const Row& row) { write_row(out, row); });
+        out.array("stages", report.rows, [&](const bench::Row& row) { write_row(out, row); });
         out.array("ratios", report.ratios,
                   [&](const bench::Ratio& ratio) { write_ratio(out, ratio); });
         out.strings("notes", report.notes);

@@ -17,7 +17,17 @@
 namespace neffld::cli {
 namespace {
 
-using namespace cts;
+using cts::ExclusionList;
+using cts::Facts;
+using cts::For;
+using cts::Lists;
+using cts::Row;
+using cts::RowResult;
+using cts::Safety;
+using cts::Selection;
+using cts::Target;
+using cts::TargetOptions;
+using cts::Verdict;
 
 constexpr std::array verdicts = {Verdict::passed,           Verdict::failed,
                                  Verdict::expected_failure, Verdict::unexpected_pass,
@@ -30,7 +40,7 @@ struct Counts {
   std::uint32_t errors() const {
     std::uint32_t sum = 0;
     for (const Verdict verdict : verdicts) {
-      if (is_error(verdict)) sum += of[static_cast<std::size_t>(verdict)];
+      if (cts::is_error(verdict)) sum += of[static_cast<std::size_t>(verdict)];
     }
     return sum;
   }
@@ -40,7 +50,7 @@ struct Counts {
     for (const Verdict verdict : verdicts) {
       const std::uint32_t count = of[static_cast<std::size_t>(verdict)];
       if (count == 0) continue;
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict_name(verdict));
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, cts::verdict_name(verdict));
     }
     return text;
   }
@@ -118,9 +128,10 @@ Result<void> Conformance::print_text_report(const std::vector<RowResult>& result
     for (; next < results.size() && results[next].row->group() == group; ++next) {
       const RowResult& result = results[next];
       counts.add(result.verdict);
-      text += fmt::format("  {:<16} {}{}{}\n", verdict_name(result.verdict), result.row->name,
+      text += fmt::format("  {:<16} {}{}{}\n", cts::verdict_name(result.verdict), result.row->name,
                           result.text.empty() ? "" : ": ", one_line(result.text));
-      if (is_error(result.verdict)) text += fmt::format("{:19}spec {}\n", "", result.row->spec);
+      if (cts::is_error(result.verdict))
+        text += fmt::format("{:19}spec {}\n", "", result.row->spec);
     }
     text += fmt::format("{}: {}\n", group, counts.text());
     first = next;
@@ -144,14 +155,14 @@ Result<void> Conformance::print_json(const std::vector<RowResult>& results,
     });
     json.object("counts", [&] {
       for (const Verdict verdict : verdicts) {
-        json.field(verdict_name(verdict), counts.of[static_cast<std::size_t>(verdict)]);
+        json.field(cts::verdict_name(verdict), counts.of[static_cast<std::size_t>(verdict)]);
       }
     });
     json.array("rows", results, [&](const RowResult& result) {
       json.object([&] {
         json.field("name", result.row->name);
         json.field("group", result.row->group());
-        json.field("verdict", verdict_name(result.verdict));
+        json.field("verdict", cts::verdict_name(result.verdict));
         json.field("spec", result.row->spec);
         json.field("text", result.text);
       });
@@ -166,9 +177,10 @@ Result<Lists> Conformance::lists() const {
   };
   Lists lists;
   NEFFLD_ASSIGN(lists.unsupported,
-                from(unsupported_file, built_in_unsupported(), "unsupported.txt"));
-  NEFFLD_ASSIGN(lists.expected_failure,
-                from(expected_failure_file, built_in_expected_failure(), "expected-failure.txt"));
+                from(unsupported_file, cts::built_in_unsupported(), "unsupported.txt"));
+  NEFFLD_ASSIGN(
+      lists.expected_failure,
+      from(expected_failure_file, cts::built_in_expected_failure(), "expected-failure.txt"));
   return lists;
 }
 
@@ -177,7 +189,7 @@ Result<void> Conformance::run() {
   if (list) return print_list(chosen);
   NEFFLD_ASSIGN(const Lists excluded, lists());
   target.sim_driver = sim_driver == "2.27" ? 27 : sim_driver == "2.30" ? 30 : 24;
-  NEFFLD_ASSIGN(const std::unique_ptr<Target> device, make_target(target));
+  NEFFLD_ASSIGN(const std::unique_ptr<Target> device, cts::make_target(target));
   NEFFLD_ASSIGN(const std::vector<RowResult> results,
                 cts::run(*device, chosen, selection, excluded));
   NEFFLD_TRY(report == "json" ? print_json(results, device->facts())

@@ -33,29 +33,31 @@ std::string reference_line(const LoadedModel& model, const LedgerRow& row) {
                      one_line(row_origin(model, row)));
 }
 
-void line(std::string& text, std::string_view name, std::string_view content) {
+void fact_line(std::string& text, std::string_view name, std::string_view content) {
   text += fmt::format("  {:<11} {}\n", name, content);
 }
 
 std::string as_text(const Explanation& e, const LoadedModel* model) {
   std::string text = fmt::format("0x{:x}\n", e.address);
-  line(text, "is", e.what);
-  for (const std::string& also : e.also) line(text, "also", also);
+  fact_line(text, "is", e.what);
+  for (const std::string& also : e.also) fact_line(text, "also", also);
   if (e.record) {
     const ExplainedRecord& record = *e.record;
     std::string head = fmt::format("{} {} at 0x{:x}", record.kind, record.number, record.address);
     if (record.source_slot) head += fmt::format(", from NEFF slot {}", *record.source_slot);
     if (record.kind == "instruction" && !record.source_slot) head += ", the loader's own";
-    line(text, "record", head);
-    line(text, "says", record.text);
-    if (record.kind != "bytes") line(text, "bytes", record_hex(record.bytes));
+    fact_line(text, "record", head);
+    fact_line(text, "says", record.text);
+    if (record.kind != "bytes") fact_line(text, "bytes", record_hex(record.bytes));
   }
   if (!model) return text;
-  for (const LedgerRow& row : e.patches) line(text, "patched", patch_line(*model, row));
-  if (e.record && e.patches.empty()) line(text, "patched", "nothing");
-  for (const LedgerRow& row : e.references) line(text, "referenced", reference_line(*model, row));
+  for (const LedgerRow& row : e.patches) fact_line(text, "patched", patch_line(*model, row));
+  if (e.record && e.patches.empty()) fact_line(text, "patched", "nothing");
+  for (const LedgerRow& row : e.references)
+    fact_line(text, "referenced", reference_line(*model, row));
   if (e.reference_count > e.references.size()) {
-    line(text, "referenced", fmt::format("by {} more", e.reference_count - e.references.size()));
+    fact_line(text, "referenced",
+              fmt::format("by {} more", e.reference_count - e.references.size()));
   }
   return text;
 }

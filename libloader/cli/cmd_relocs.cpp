@@ -12,7 +12,7 @@
 namespace neffld::cli {
 namespace {
 
-constexpr std::size_t flush_bytes = 1u << 20;
+constexpr std::size_t ledger_flush_bytes = 1u << 20;
 
 /// Prints ledger rows of one model as text or as one JSON object a line.
 class RowPrinter {
@@ -30,7 +30,7 @@ class RowPrinter {
     } else {
       print_text_line(row, address, form, owner);
     }
-    if (text_.size() >= flush_bytes) flush();
+    if (text_.size() >= ledger_flush_bytes) flush();
   }
 
   Result<void> finish() {

@@ -19,7 +19,7 @@
 namespace neffld::cli {
 namespace {
 
-constexpr std::size_t piece_bytes = 4u << 20;
+constexpr std::size_t source_piece_bytes = 4u << 20;
 
 class NpySource final : public TensorSource {
  public:
@@ -49,7 +49,7 @@ class NpySource final : public TensorSource {
       NEFFLD_TRY(read_at(array_.data_offset, elements));
       return sink(to_c_order(array_, elements));
     }
-    std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(size, piece_bytes));
+    std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(size, source_piece_bytes));
     for (std::uint64_t done = 0; done < size;) {
       const MutableBytes piece =
           MutableBytes(buffer).first(std::min<std::uint64_t>(size - done, buffer.size()));
@@ -146,7 +146,7 @@ class RandomSource final : public TensorSource {
   std::string description() const override { return fmt::format("random {}", seed_); }
 
   Result<void> read(const PieceSink& sink) override {
-    std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(size_, piece_bytes));
+    std::vector<std::uint8_t> buffer(std::min<std::uint64_t>(size_, source_piece_bytes));
     for (std::uint64_t done = 0; done < size_;) {
       const MutableBytes piece =
           MutableBytes(buffer).first(std::min<std::uint64_t>(size_ - done, buffer.size()));

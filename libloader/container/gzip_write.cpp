@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t stored_block_bytes = 65535;
 /// zlib counts the bytes of one call in 32 bits.
-constexpr std::size_t input_step = std::size_t{1} << 30, output_step = std::size_t{1} << 20;
+constexpr std::size_t deflate_input_step = std::size_t{1} << 30,
+                      deflate_output_step = std::size_t{1} << 20;
 constexpr int gzip_window = 16 + MAX_WBITS, default_memory = 8;  // as deflateInit2() has them
 
 template <class T>
@@ -48,7 +49,7 @@ class Deflater {
   bool run(Bytes data, std::vector<std::uint8_t>& out) {
     if (!ready_) return false;
     do {
-      const Bytes piece = data.first(std::min(data.size(), input_step));
+      const Bytes piece = data.first(std::min(data.size(), deflate_input_step));
       data = data.subspan(piece.size());
       // zlib does not write to its input; its interface lacks the const.
       stream_.next_in = const_cast<Bytef*>(piece.data());
@@ -63,9 +64,9 @@ class Deflater {
     int code = Z_OK;
     do {
       const std::size_t before = out.size();
-      out.resize(before + output_step);
+      out.resize(before + deflate_output_step);
       stream_.next_out = out.data() + before;
-      stream_.avail_out = static_cast<uInt>(output_step);
+      stream_.avail_out = static_cast<uInt>(deflate_output_step);
       code = deflate(&stream_, flush);
       out.resize(out.size() - stream_.avail_out);
     } while (code == Z_OK && stream_.avail_out == 0);

@@ -58,6 +58,7 @@ Result<std::vector<Kbin>> build_kbins_from(const MemberSource& source, const Man
     NEFFLD_TRY(build_one(subgraphs.back(), manifest.kelf_member));
   }
   std::vector<Kbin> kbins;
+  kbins.reserve(subgraphs.size());
   for (Subgraph& subgraph : subgraphs) kbins.push_back(std::move(subgraph.kbin));
   // Remote variables name siblings, so they wait for all of them.
   for (std::size_t i = 0; i < kbins.size(); ++i) {

@@ -16,7 +16,7 @@
 namespace neffld::nrt {
 namespace {
 
-constexpr std::uint64_t bounce_bytes = 4ull << 20;  // between host memory and its stand-in
+constexpr std::uint64_t stand_in_bounce_bytes = 4ull << 20;  // between host memory and its stand-in
 
 tl::unexpected<Error> refuse(std::string text) {
   return fail(Status::invalid, ErrorClass::usage, {}, std::move(text));
@@ -25,7 +25,7 @@ tl::unexpected<Error> refuse(std::string text) {
 /// Copies between two storages that an execution has for itself.
 Result<void> copy_exclusive(Storage& from, std::uint64_t from_offset, Storage& to,
                             std::uint64_t to_offset, std::uint64_t size) {
-  std::vector<std::uint8_t> bounce(std::min(size, bounce_bytes));
+  std::vector<std::uint8_t> bounce(std::min(size, stand_in_bounce_bytes));
   for (std::uint64_t done = 0; done < size; done += bounce.size()) {
     const MutableBytes piece =
         MutableBytes(bounce).first(std::min<std::uint64_t>(size - done, bounce.size()));

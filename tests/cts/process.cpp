@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "process.hpp"
 
-#include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 
 namespace neffld::cts {
 namespace {
@@ -39,10 +39,13 @@ bool is_writable(const void* address) {
   const std::unique_ptr<FILE, int (*)(FILE*)> maps(fopen("/proc/self/maps", "r"), fclose);
   char line[512];
   while (maps != nullptr && fgets(line, sizeof line, maps.get()) != nullptr) {
-    std::uint64_t start = 0, end = 0;
-    char permissions[5] = "";
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, permissions) != 3) continue;
-    if (start <= pointer(address) && pointer(address) < end) return permissions[1] == 'w';
+    // START-END rwxp ...
+    char* rest = nullptr;
+    const std::uint64_t start = strtoull(line, &rest, 16);
+    if (*rest != '-') continue;
+    const std::uint64_t end = strtoull(rest + 1, &rest, 16);
+    if (start <= pointer(address) && pointer(address) < end)
+      return rest[0] == ' ' && rest[2] == 'w';
   }
   return false;
 }

@@ -13,9 +13,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
-constexpr int kernel_enotsupp = 524;
-
 /// Flag M of the command table (spec 06 section 3).
 constexpr std::array served = {
     NEURON_IOCTL_CRWL_NC_RANGE_MARK,

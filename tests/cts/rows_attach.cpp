@@ -10,8 +10,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
-
 struct Named {
   const char* name;
   std::uint32_t command;
@@ -94,7 +92,8 @@ void gate_is_exact(Trial& t) {
   info.mem_handle = handle;
   t.result("MEM_GET_EXTENDED_INFO by an unattached process",
            child.client.call(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, info), 0);
-  t.equal("MEM_GET_EXTENDED_INFO", "pid", info.pid, static_cast<std::uint64_t>(owner.id()));
+  t.equal("MEM_GET_EXTENDED_INFO", "pid", static_cast<std::uint64_t>(info.pid),
+          static_cast<std::uint64_t>(owner.id()));
 }
 
 void empty_batch(Trial& t) {

@@ -8,9 +8,7 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
 constexpr std::uint64_t piece = 64 << 10;
-constexpr std::uint64_t no_handle = 3000000;
 
 void round_trip(Trial& t) {
   const Bytes bytes = pattern(200001, 1);

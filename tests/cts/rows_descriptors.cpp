@@ -9,7 +9,7 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint32_t engine = 5;
+constexpr std::uint32_t ring_engine = 5;
 constexpr std::uint32_t count = 64;
 
 /// Descriptors that point to the chunk itself.
@@ -40,7 +40,7 @@ void written_bytes(Trial& t) {
                bytes_of(made));
 }
 
-void older_form(Trial& t) {
+void older_descriptor_form(Trial& t) {
   const std::uint64_t ring = t.chunk({4096});
   const auto made = made_for(t, ring);
   neuron_dma_copy_descriptors argument{ring, pointer(made.data()), count, 16, NEURON_QUEUE_TX};
@@ -63,7 +63,7 @@ void any_offset(Trial& t) {
            t.client().descriptors(ring, made.data(), 2, 7, NEURON_QUEUE_TX), 0);
 }
 
-void bounds(Trial& t) {
+void descriptor_bounds(Trial& t) {
   const std::uint64_t ring = t.chunk({4096});
   const auto made = made_for(t, ring);
   const auto at = [&](std::uint32_t number, std::uint64_t offset) {
@@ -109,15 +109,16 @@ void device_pointers_not_vetted(Trial& t) {
            write_one(t, ring, t.facts().hbm_base(1) - 16), 0);
 }
 
-void read_back(Trial& t) {
+void ring_reads_back(Trial& t) {
   const std::uint64_t ring = t.chunk({4096});
   const auto made = made_for(t, ring);
-  t.result("DMA_QUEUE_INIT", t.client().queue_init({engine, 0, count, count, ring, ring, 0, 0}), 0);
+  t.result("DMA_QUEUE_INIT",
+           t.client().queue_init({ring_engine, 0, count, count, ring, ring, 0, 0}), 0);
   t.result("DMA_COPY_DESCRIPTORS64",
            t.client().descriptors(ring, made.data(), count, 0, NEURON_QUEUE_TX), 0);
   Bytes back(count * 16);
   t.result("DMA_DESCRIPTOR_COPYOUT",
-           t.client().copy_out(engine, 0, NEURON_QUEUE_TX, 0, count, back.data()), 0);
+           t.client().copy_out(ring_engine, 0, NEURON_QUEUE_TX, 0, count, back.data()), 0);
   t.same_bytes("DMA_DESCRIPTOR_COPYOUT", back, bytes_of(made));
 }
 
@@ -126,12 +127,13 @@ Bytes from_index_4(const Trial& t, const Memory& memory, Bytes& written) {
   const std::uint64_t ring = t.chunk(memory);
   const auto made = made_for(t, ring);
   written = bytes_of(made);
-  t.result("DMA_QUEUE_INIT", t.client().queue_init({engine, 0, count, count, ring, ring, 0, 0}), 0);
+  t.result("DMA_QUEUE_INIT",
+           t.client().queue_init({ring_engine, 0, count, count, ring, ring, 0, 0}), 0);
   t.result("DMA_COPY_DESCRIPTORS64",
            t.client().descriptors(ring, made.data(), count, 0, NEURON_QUEUE_RX), 0);
   Bytes back(16);
   t.result("DMA_DESCRIPTOR_COPYOUT from index 4",
-           t.client().copy_out(engine, 0, NEURON_QUEUE_RX, 4, 1, back.data()), 0);
+           t.client().copy_out(ring_engine, 0, NEURON_QUEUE_RX, 4, 1, back.data()), 0);
   return back;
 }
 
@@ -157,9 +159,10 @@ void read_back_order(Trial& t) {
   Bytes back(256 * 16);
   const auto out = [&](std::uint32_t queue, std::uint32_t type, std::uint32_t start,
                        std::uint32_t number) {
-    return t.client().copy_out(engine, queue, type, start, number, back.data());
+    return t.client().copy_out(ring_engine, queue, type, start, number, back.data());
   };
-  t.result("DMA_QUEUE_INIT", t.client().queue_init({engine, 0, count, count, ring, ring, 0, 0}), 0);
+  t.result("DMA_QUEUE_INIT",
+           t.client().queue_init({ring_engine, 0, count, count, ring, ring, 0, 0}), 0);
   t.result("COPYOUT of 0 descriptors from queue 16", out(16, NEURON_QUEUE_TX, 0, 0), -EINVAL);
   t.result("COPYOUT from queue 16", out(16, NEURON_QUEUE_TX, 0, 1), -EINVAL);
   t.result("COPYOUT beyond the ring", out(0, NEURON_QUEUE_TX, 0, count + 1), -EFBIG);
@@ -171,15 +174,16 @@ void read_back_order(Trial& t) {
 
 void add_descriptors(Rows& rows) {
   add(rows, "descriptors.written-bytes", written_bytes, "06 4.7");
-  add(rows, "descriptors.older-form", older_form, "06 4.7");
+  add(rows, "descriptors.older-form", older_descriptor_form, "06 4.7");
   add(rows, "descriptors.host-ring", host_ring, "06 4.7");
   add(rows, "descriptors.any-offset", any_offset, "11 B.2.11");
-  add(rows, "descriptors.bounds", bounds, "06 4.7");
+  add(rows, "descriptors.bounds", descriptor_bounds, "06 4.7");
   add(rows, "descriptors.queue-types", queue_types, "11 B.2.11");
   add(rows, "descriptors.buffer-fault", fault, "06 2");
   add(rows, "descriptors.host-pointers-are-vetted", host_pointers_vetted, "06 4.7, 11 B.2.11");
   add(rows, "descriptors.device-pointers-are-not", device_pointers_not_vetted, "06 4.7, 11 B.3");
-  add(rows, "descriptors.ring-reads-back", read_back, "06 4.7, 11 B.3").safety = Safety::intrusive;
+  add(rows, "descriptors.ring-reads-back", ring_reads_back, "06 4.7, 11 B.3").safety =
+      Safety::intrusive;
   add(rows, "descriptors.device-ring-ignores-index", device_ring_index, "06 4.7, 11 B.3").safety =
       Safety::intrusive;
   add(rows, "descriptors.host-ring-honours-index", host_ring_index, "06 4.7, 11 B.3").safety =

@@ -11,7 +11,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
 constexpr std::uint32_t bytes = 64;
 
 /// A chunk of another process, and one of the caller's or of that process.

@@ -9,8 +9,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
-
 void handles_are_the_devices(Trial& t) {
   const std::uint64_t handle = t.chunk({page});
   const Bytes bytes = pattern(page, 18);
@@ -43,6 +41,7 @@ void counts_return(Trial& t) {
 void many_handles(Trial& t) {
   const std::uint32_t before = t.chunks_in(0);
   std::vector<std::uint64_t> handles;
+  handles.reserve(500);
   for (int i = 0; i < 500; ++i) handles.push_back(t.chunk({page}));
   for (const std::uint64_t handle : handles) t.result("MEM_FREE", t.client().free(handle), 0);
   t.equal("DUMP_MEM_CHUNKS after 500 allocations and frees", "count", t.chunks_in(0), before);

@@ -10,9 +10,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
-constexpr std::uint64_t no_handle = 3000000;  // below the limit of handles and never reached here
-
 void refuse(Trial& t, std::string_view sent, const Memory& memory, int expected) {
   std::uint64_t handle = 0;
   t.result(sent, t.client().alloc(memory, handle), expected);

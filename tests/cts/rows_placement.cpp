@@ -8,7 +8,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
 constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::uint32_t scratchpad = NEURON_MEM_CONTIGUOUS_SCRATCHPAD_DEVICE;
 

@@ -8,8 +8,7 @@
 namespace neffld::cts {
 namespace {
 
-constexpr std::uint64_t page = NEURON_PAGE_SIZE;
-constexpr std::uint32_t engine = 2, queue = 3;
+constexpr std::uint32_t shared_engine = 2, shared_queue = 3;
 
 void exit_frees(Trial& t) {
   const std::uint32_t before = t.chunks_in(0);
@@ -90,8 +89,8 @@ void child_attaches(Trial& t) {
   info.mem_handle = handle;
   t.result("MEM_GET_EXTENDED_INFO", parent.client.call(NEURON_IOCTL_MEM_GET_EXTENDED_INFO, info),
            0);
-  t.equal("a chunk allocated through an inherited file", "pid", info.pid,
-          static_cast<std::uint64_t>(child.id()));
+  t.equal("a chunk allocated through an inherited file", "pid",
+          static_cast<std::uint64_t>(info.pid), static_cast<std::uint64_t>(child.id()));
   child.process->exit();
   Bytes bytes(16);
   t.result("MEM_BUF_COPY64 of the dead child's chunk", parent.client.read(handle, bytes), -EINVAL);
@@ -129,7 +128,7 @@ void freed_by_another(Trial& t) {
 }
 
 void queue_of(const Trial& t, const Client& client, QueueStates& states) {
-  t.result("DMA_QUEUE_GET_STATE", client.queue_states(engine, queue, states), 0);
+  t.result("DMA_QUEUE_GET_STATE", client.queue_states(shared_engine, shared_queue, states), 0);
 }
 
 void queues_are_parked(Trial& t) {
@@ -137,8 +136,8 @@ void queues_are_parked(Trial& t) {
   const std::uint64_t ring = t.chunk(other.client, {16 * page});
   std::uint64_t address = 0;
   t.result("MEM_GET_PA", other.client.pa(ring, address), 0);
-  t.result("DMA_QUEUE_INIT", other.client.queue_init({engine, queue, 128, 128, ring, ring, 0, 0}),
-           0);
+  t.result("DMA_QUEUE_INIT",
+           other.client.queue_init({shared_engine, shared_queue, 128, 128, ring, ring, 0, 0}), 0);
   QueueStates states;
   queue_of(t, t.client(), states);
   t.equal("DMA_QUEUE_GET_STATE", "base", states.tx.base_addr, address);
@@ -157,9 +156,10 @@ void queue_changes_owner(Trial& t) {
   Party second = t.party();
   const std::uint64_t ring = t.chunk(first.client, {16 * page});
   const std::uint64_t other = t.chunk(second.client, {16 * page});
-  t.result("DMA_QUEUE_INIT", first.client.queue_init({engine, queue, 64, 64, ring, ring, 0, 0}), 0);
+  t.result("DMA_QUEUE_INIT",
+           first.client.queue_init({shared_engine, shared_queue, 64, 64, ring, ring, 0, 0}), 0);
   t.result("DMA_QUEUE_INIT by another process",
-           second.client.queue_init({engine, queue, 96, 96, other, other, 0, 0}), 0);
+           second.client.queue_init({shared_engine, shared_queue, 96, 96, other, other, 0, 0}), 0);
   first.process->exit();
   QueueStates states;
   queue_of(t, t.client(), states);

@@ -64,7 +64,7 @@ void marks_exact(Trial& t) {
   refused(t, 0x40584E55);
 }
 
-void pod_sizes(Trial& t) {
+void pod_command_sizes(Trial& t) {
   refused(t, 0xC1104E7A);
   refused(t, 0xC0184E7B);
   refused(t, 0xC1084E79);
@@ -180,7 +180,7 @@ void add_surface(Rows& rows) {
   add(rows, "surface.chunk-info-size-only", chunk_info_sizes, "11 B.1").safety = Safety::intrusive;
   add(rows, "surface.copy-sizes", copy_siblings, "06 3").generations = {24, 27};
   add(rows, "surface.mark-values-are-exact", marks_exact, "06 2");
-  add(rows, "surface.pod-sizes", pod_sizes, "06 3");
+  add(rows, "surface.pod-sizes", pod_command_sizes, "06 3");
   add(rows, "surface.values-are-exact", exact_values, "06 2");
   add(rows, "surface.unknown-numbers", unknown_numbers, "06 2");
   add(rows, "surface.numbers-after-2.24", later_numbers, "11 B.3").generations = {24, 24};

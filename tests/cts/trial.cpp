@@ -11,8 +11,6 @@
 namespace neffld::cts {
 namespace {
 
-constexpr int kernel_enotsupp = 524;  // the kernel's own ENOTSUPP, unknown to the C library
-
 [[noreturn]] void wrong(std::string_view sent, std::string_view got, std::string_view expected) {
   throw RowFailed{fmt::format("sent {}, got {}, expected {}", sent, got, expected)};
 }
@@ -118,12 +116,12 @@ std::uint32_t Trial::chunks_in(std::uint32_t hbm) const {
 }
 
 BeforeUnmapped::BeforeUnmapped(std::size_t size) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t usable = (size + page - 1) / page * page;
-  mapped_ = usable + page;
+  const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t usable = (size + page_bytes - 1) / page_bytes * page_bytes;
+  mapped_ = usable + page_bytes;
   map_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (map_ == MAP_FAILED) throw std::bad_alloc();
-  mprotect(static_cast<std::uint8_t*>(map_) + usable, page, PROT_NONE);
+  mprotect(static_cast<std::uint8_t*>(map_) + usable, page_bytes, PROT_NONE);
   data_ = static_cast<std::uint8_t*>(map_) + usable - size;
 }
 

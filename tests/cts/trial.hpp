@@ -15,6 +15,10 @@
 
 namespace neffld::cts {
 
+constexpr std::uint64_t page = NEURON_PAGE_SIZE;
+constexpr int kernel_enotsupp = 524;          // the kernel's own ENOTSUPP, unknown to the C library
+constexpr std::uint64_t no_handle = 3000000;  // below the limit of handles and never reached here
+
 /// Ends a row at its first wrong answer: what follows would only act on handles it never got. It
 /// does not leave the runner.
 struct RowFailed {

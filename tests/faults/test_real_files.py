@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Device faults in the loads of real files: at every call of 05, 11 and 12, at some of the others.
-scripts/faults does every call of all."""
+scripts/lane faults does every call of all."""
 
 import os
 import subprocess

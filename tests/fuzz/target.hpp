@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fuzz targets: what a hostile input of each kind goes through. libFuzzer drives each of them as a
-// program of its own (scripts/fuzz), the test `fuzz corpus` all of them with fixed inputs.
+// program of its own (scripts/lane fuzz), the test `fuzz corpus` all of them with fixed inputs.
 #pragma once
 
 #include <span>

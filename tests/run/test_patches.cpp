@@ -91,7 +91,7 @@ TEST_CASE("swapped entries of an address table give wrong numbers") {
   ModelRun run("12");
   run.set_inputs(1);
   const Kbin& kbin = run.model().parsed.kbins[0];
-  for (const Variable& variable : kbin.variables) {
+  for (const neffld::Variable& variable : kbin.variables) {
     if (variable.kind != VarKind::dge_table) continue;
     const auto address =
         variable_address(kbin, run.model().plan.kbins[0], run.model().addresses, variable.var_id);

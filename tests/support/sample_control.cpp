@@ -8,10 +8,11 @@
 namespace neffld::sample {
 namespace {
 
-constexpr std::uint64_t run = 64;
+constexpr std::uint64_t row_bytes = 64;
 
 Descriptor load_rows(const char* from, std::uint64_t byte) {
-  return copy(rows(from, 0, run, 128, static_cast<std::int64_t>(run)), sbuf(byte, run));
+  return copy(rows(from, 0, row_bytes, 128, static_cast<std::int64_t>(row_bytes)),
+              sbuf(byte, row_bytes));
 }
 
 /// MOVE of the immediate 0.
@@ -50,7 +51,8 @@ SampleNeff control_flow(std::string_view name, std::uint64_t seed) {
   builder.input("x", "float32", {128, 16});
   builder.output("y", "float32", {128, 16});
   Subgraph& graph = builder.empty_subgraph();
-  const auto weights = graph.file("weights_1", "<f4", {128, 16}, builder.random().bytes(128 * run));
+  const auto weights =
+      graph.file("weights_1", "<f4", {128, 16}, builder.random().bytes(128 * row_bytes));
   const auto cell = graph.add({.name = "cell", .type = "tmp-buf", .size = 64, .alignment = 64});
   graph.queue("qActIO0", "in", Engine::act, 8);
   graph.queue("qPoolIO0", "out", Engine::pool, 24);
@@ -88,9 +90,11 @@ SampleNeff control_flow(std::string_view name, std::uint64_t seed) {
       .add(branch_by(-1, 4));
   const Wait sum =
       graph.compute(Engine::dve, tensor_tensor(4, "float32", {0, 16}, {1024, 16}, {2048, 16}));
-  graph.finish({graph.move(
-      "qPoolIO0", {copy(sbuf(2048, run), rows("y", 0, run, 128, static_cast<std::int64_t>(run)))},
-      sum)});
+  graph.finish(
+      {graph.move("qPoolIO0",
+                  {copy(sbuf(2048, row_bytes),
+                        rows("y", 0, row_bytes, 128, static_cast<std::int64_t>(row_bytes)))},
+                  sum)});
   if (arch == Arch::v3) builder.empty_subgraph();
   return builder.build();
 }
@@ -102,16 +106,16 @@ SampleNeff refused_v3(std::string_view name, std::uint64_t seed) {
   builder.output("y", "float32", {128, 16});
   Subgraph& graph = builder.empty_subgraph();
   graph.queue("qPoolIO0", "out", Engine::pool, 24);
-  const Wait done =
-      graph.move("qPoolIO0", {copy(rows("x", 0, run, 128, static_cast<std::int64_t>(run)),
-                                   rows("y", 0, run, 128, static_cast<std::int64_t>(run)))});
+  const Wait done = graph.move(
+      "qPoolIO0", {copy(rows("x", 0, row_bytes, 128, static_cast<std::int64_t>(row_bytes)),
+                        rows("y", 0, row_bytes, 128, static_cast<std::int64_t>(row_bytes)))});
   graph.stream(Engine::pe).add(make_slot(0xC5));
   graph.finish({done});
   builder.empty_subgraph();
   return builder.build();
 }
 
-constexpr std::array<CatalogueEntry, 3> samples = {
+constexpr std::array<CatalogueEntry, 3> control_entries = {
     {{"control-flow-v2", "functions, calls, labels, branches, exits, barriers, addresses",
       control_flow},
      {"control-flow-v3", "the same on v3, where streams start with a label", control_flow},
@@ -120,7 +124,7 @@ constexpr std::array<CatalogueEntry, 3> samples = {
 }  // namespace
 
 std::span<const CatalogueEntry> catalogue_parts::control_samples() {
-  return samples;
+  return control_entries;
 }
 
 }  // namespace neffld::sample

@@ -154,14 +154,14 @@ SampleNeff dge_lnc2_v3(std::string_view name, std::uint64_t seed) {
   return builder.build();
 }
 
-constexpr std::array<CatalogueEntry, 2> samples = {
+constexpr std::array<CatalogueEntry, 2> dge_entries = {
     {{"dge-v3", "dynamic queues, unsorted dge-table, D4 with markers 0x10 and 0x20, casts", dge_v3},
      {"dge-lnc2-v3", "two real subgraphs whose variable ids differ", dge_lnc2_v3}}};
 
 }  // namespace
 
 std::span<const CatalogueEntry> catalogue_parts::dge_samples() {
-  return samples;
+  return dge_entries;
 }
 
 }  // namespace neffld::sample

@@ -10,7 +10,7 @@
 namespace neffld::sample {
 namespace {
 
-constexpr std::uint64_t run = 64;
+constexpr std::uint64_t memory_run = 64;
 constexpr std::uint64_t mib = 1ull << 20;
 
 void queues(Subgraph& graph) {
@@ -30,14 +30,16 @@ void add_virtual(Subgraph& graph, const char* name, std::uint64_t size, std::uin
 
 Descriptor copy_rows(const std::string& from, std::uint64_t from_offset, const std::string& to,
                      std::uint64_t to_offset, std::uint64_t count = 64) {
-  return copy(rows(from, from_offset, run, count, run), rows(to, to_offset, run, count, run));
+  return copy(rows(from, from_offset, memory_run, count, memory_run),
+              rows(to, to_offset, memory_run, count, memory_run));
 }
 
 /// What each subgraph has for the other.
 void add_siblings(Subgraph& graph, std::uint32_t core, Random& random) {
   const std::string own = std::to_string(core), other = std::to_string(1 - core);
-  graph.file("weights" + own, "<f4", {128, 16}, random.bytes(128 * run));
-  graph.add({.name = "temporary" + own, .type = "tmp-buf", .size = 64 * run, .alignment = 4096});
+  graph.file("weights" + own, "<f4", {128, 16}, random.bytes(128 * memory_run));
+  graph.add(
+      {.name = "temporary" + own, .type = "tmp-buf", .size = 64 * memory_run, .alignment = 4096});
   for (const char* name : {"weights", "temporary"}) {
     graph.add({.name = name + other + "_remote_sg" + other, .type = "remote"});
   }
@@ -80,7 +82,7 @@ SampleNeff scratchpad_lnc2_v3(std::string_view name, std::uint64_t seed) {
       return graph.move("qSPSpillReload0", std::move(descriptors), gate);
     };
     // Each core writes its own half of what both see.
-    const std::uint64_t half = core * 64 * run;
+    const std::uint64_t half = core * 64 * memory_run;
     Wait step = graph.move("qSPIO0", {copy_rows("x", half, "local_a", 0)});
     step = data({copy_rows("local_a", 0, "local_b", 4096)}, step);
     step = data({copy_rows("local_b", 4096, "sharded", 0, 32)}, step);
@@ -89,9 +91,11 @@ SampleNeff scratchpad_lnc2_v3(std::string_view name, std::uint64_t seed) {
                 step);
     step = data({copy_rows("shared", core * 4096, "temporary" + other + "_remote_sg" + other, 0)},
                 step);
-    step = data({copy(rows("local_b", 4096, run, 64, run), sbuf(0, run, 64))}, step);
-    graph.finish(
-        {graph.move("qPoolIO0", {copy(sbuf(0, run, 64), rows("y", half, run, 64, run))}, step)});
+    step = data({copy(rows("local_b", 4096, memory_run, 64, memory_run), sbuf(0, memory_run, 64))},
+                step);
+    graph.finish({graph.move(
+        "qPoolIO0", {copy(sbuf(0, memory_run, 64), rows("y", half, memory_run, 64, memory_run))},
+        step)});
   }
   return builder.build();
 }
@@ -107,15 +111,17 @@ SampleNeff oversized_v3(std::string_view name, std::uint64_t seed) {
   graph.scratch("straddles", 65536, 512 * mib - 4096);
   graph.scratch("large", 600 * mib, 8192);
   graph.scratch("exactly", 512 * mib, 512 * mib);
-  Wait step = graph.move("qSPIO0", {copy_rows("x", 0, "large", 600 * mib - 128 * run, 128)});
+  Wait step = graph.move("qSPIO0", {copy_rows("x", 0, "large", 600 * mib - 128 * memory_run, 128)});
   const auto data = [&](std::vector<Descriptor> descriptors) {
     step = graph.move("qSPSpillReload0", std::move(descriptors), step);
   };
-  data({copy_rows("large", 600 * mib - 128 * run, "straddles", 0, 128)});
+  data({copy_rows("large", 600 * mib - 128 * memory_run, "straddles", 0, 128)});
   data({copy_rows("straddles", 0, "fits", 0, 128)});
-  data({copy_rows("fits", 0, "exactly", 512 * mib - 128 * run, 128)});
-  data({copy(rows("exactly", 512 * mib - 128 * run, run, 128, run), sbuf(0, run))});
-  graph.finish({graph.move("qPoolIO0", {copy(sbuf(0, run), rows("y", 0, run, 128, run))}, step)});
+  data({copy_rows("fits", 0, "exactly", 512 * mib - 128 * memory_run, 128)});
+  data({copy(rows("exactly", 512 * mib - 128 * memory_run, memory_run, 128, memory_run),
+             sbuf(0, memory_run))});
+  graph.finish({graph.move(
+      "qPoolIO0", {copy(sbuf(0, memory_run), rows("y", 0, memory_run, 128, memory_run))}, step)});
   builder.empty_subgraph();
   return builder.build();
 }
@@ -142,18 +148,20 @@ SampleNeff placement_v2(std::string_view name, std::uint64_t seed) {
                .alignment = number % 3 ? 0 : 8 * mib});
     ++number;
   }
-  graph.scratch("spill", 128 * run, 4096);
+  graph.scratch("spill", 128 * memory_run, 4096);
   graph.add({.name = "cell", .type = "pointer", .size = 8, .referenced = graph.id_of("weights3")});
   graph.add({.name = "some", .type = "list", .list = {graph.id_of("x"), graph.id_of("spill")}});
   Wait step = graph.move("qSPIO0", {copy_rows("x", 0, "spill", 0, 128)});
   step = graph.move("qSPSpillReload0", {copy_rows("spill", 0, "temporary9", 0, 128)}, step);
-  step = graph.move("qSPSpillReload0", {copy(rows("temporary9", 0, run, 128, run), sbuf(0, run))},
+  step = graph.move("qSPSpillReload0",
+                    {copy(rows("temporary9", 0, memory_run, 128, memory_run), sbuf(0, memory_run))},
                     step);
-  graph.finish({graph.move("qPoolIO0", {copy(sbuf(0, run), rows("y", 0, run, 128, run))}, step)});
+  graph.finish({graph.move(
+      "qPoolIO0", {copy(sbuf(0, memory_run), rows("y", 0, memory_run, 128, memory_run))}, step)});
   return builder.build();
 }
 
-constexpr std::array<CatalogueEntry, 3> samples = {
+constexpr std::array<CatalogueEntry, 3> memory_entries = {
     {{"scratchpad-lnc2-v3", "virtuals in all four buffers, remotes of every kind both ways",
       scratchpad_lnc2_v3},
      {"oversized-v3", "virtual variables that straddle a scratchpad page or exceed it",
@@ -164,7 +172,7 @@ constexpr std::array<CatalogueEntry, 3> samples = {
 }  // namespace
 
 std::span<const CatalogueEntry> catalogue_parts::memory_samples() {
-  return samples;
+  return memory_entries;
 }
 
 }  // namespace neffld::sample

@@ -212,7 +212,7 @@ SampleNeff copy_shapes_v3(std::string_view name, std::uint64_t seed) {
   return builder.build();
 }
 
-constexpr std::array<CatalogueEntry, 4> samples = {
+constexpr std::array<CatalogueEntry, 4> shapes_entries = {
     {{"cast-v3", "int8 and fp32 casts from constants, inputs and SBUF", cast_v3},
      {"transpose-v3", "DMA transposes: real and small tiles, 2- and 4-byte elements", transpose_v3},
      {"long-runs-v3", "runs of 1, 65535, 65536, 65537 and 200000 bytes, 3-D copies, type out",
@@ -223,7 +223,7 @@ constexpr std::array<CatalogueEntry, 4> samples = {
 }  // namespace
 
 std::span<const CatalogueEntry> catalogue_parts::shape_samples() {
-  return samples;
+  return shapes_entries;
 }
 
 }  // namespace neffld::sample

@@ -231,10 +231,12 @@ SampleNeff libraries_v2(std::string_view name, std::uint64_t seed) {
   builder.input("x", "float32", {128, 16});
   builder.output("y", "float32", {128, 16});
   Subgraph& graph = builder.empty_subgraph();
-  graph.ucode_library({.name = "last.so", .bytes = 1, .stem = "l", .functions = 2, .total_cpus = 1});
+  graph.ucode_library(
+      {.name = "last.so", .bytes = 1, .stem = "l", .functions = 2, .total_cpus = 1});
   graph.ucode_library(
       {.name = "built_in.so", .bytes = 4097, .stem = "b", .functions = 28, .built_in = true});
-  graph.ucode_library({.name = "first.so", .bytes = 65, .stem = "f", .functions = 0, .total_cpus = 0});
+  graph.ucode_library(
+      {.name = "first.so", .bytes = 65, .stem = "f", .functions = 0, .total_cpus = 0});
   io_queues(graph);
   graph.finish({pass_through(graph, "x", "y", 64)});
   return builder.build();
@@ -297,7 +299,7 @@ SampleNeff scale_default(std::string_view, std::uint64_t seed) {
   return make_scale_sample(parameters);
 }
 
-constexpr std::array<CatalogueEntry, 10> samples = {
+constexpr std::array<CatalogueEntry, 10> special_entries = {
     {{"pointers-v3", "pointer cells, list, dge-table, tmp-buf, raw constant, shared virtual",
       pointers_v3},
      {"act-sets-v3", "three activation sets of odd sizes", act_sets_v3},
@@ -346,7 +348,7 @@ SampleNeff make_scale_sample(const ScaleParameters& p) {
 }
 
 std::span<const CatalogueEntry> catalogue_parts::special_samples() {
-  return samples;
+  return special_entries;
 }
 
 }  // namespace neffld::sample

@@ -254,7 +254,7 @@ SampleNeff empty_v3(std::string_view name, std::uint64_t seed) {
   return builder.build();
 }
 
-constexpr std::array<CatalogueEntry, 7> samples = {
+constexpr std::array<CatalogueEntry, 7> static_entries = {
     {{"vecadd-v3", "two inputs, one output, static queues; empty sg01", vecadd_v3},
      {"vecadd-v2", "the same on one v2 core, A0 with two waits", vecadd_v2},
      {"conv-like-v2", "weights, matmul, ACT set, spills, multi-descriptor blocks, two-input block",
@@ -268,7 +268,7 @@ constexpr std::array<CatalogueEntry, 7> samples = {
 }  // namespace
 
 std::span<const CatalogueEntry> catalogue_parts::static_samples() {
-  return samples;
+  return static_entries;
 }
 
 }  // namespace neffld::sample

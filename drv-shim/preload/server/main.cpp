@@ -59,7 +59,8 @@ Result<SessionOptions> read_options() {
     if (*driver != "2.24" && *driver != "2.27" && *driver != "2.30") {
       return bad_value("NEFFLD_SHIM_DRIVER", *driver, "2.24, 2.27 or 2.30");
     }
-    options.driver_minor = static_cast<std::uint32_t>(std::atoi(driver->c_str() + 2));
+    options.driver_minor =
+        static_cast<std::uint32_t>(std::strtoul(driver->c_str() + 2, nullptr, 10));
   }
   NEFFLD_ASSIGN(options.clean_errors, yes_or_no("NEFFLD_SHIM_CLEAN_ERRORS"));
   return options;
@@ -81,7 +82,11 @@ Result<std::unique_ptr<CallLog>> make_log(const SessionOptions& options) {
 }
 
 Result<std::int32_t> owner_of(int count, char** words) {
-  if (count == 3 && std::strcmp(words[1], "--owner") == 0) return std::atoi(words[2]);
+  if (count == 3 && std::strcmp(words[1], "--owner") == 0) {
+    char* end = nullptr;
+    const long owner = std::strtol(words[2], &end, 10);
+    if (*end == '\0' && owner > 0) return static_cast<std::int32_t>(owner);
+  }
   return fail(Status::invalid, ErrorClass::usage, {},
               "use neffld shim: this program is started by it");
 }

@@ -41,26 +41,26 @@ std::string record(const std::string& key, const std::string& value) {
   return std::to_string(length) + rest;
 }
 
-const std::string names[] = {"a",
-                             "b.bin",
-                             "./c",
-                             "sg00/def.json",
-                             "sg00/",
-                             "d\xC3\xA9",
-                             "e\xCC\x81",
-                             "f\xFF",
-                             ".",
-                             "./",
-                             "g/../h",
-                             "i//j",
-                             "k\0l"s,
-                             "wavegraph-bin.json",
-                             "",
-                             "._m",
-                             "n/./o",
-                             "\xED\xA0\x80",
-                             std::string(100, 'p'),
-                             std::string(99, 'q') + "/"};
+const std::string spellings[] = {"a",
+                                 "b.bin",
+                                 "./c",
+                                 "sg00/def.json",
+                                 "sg00/",
+                                 "d\xC3\xA9",
+                                 "e\xCC\x81",
+                                 "f\xFF",
+                                 ".",
+                                 "./",
+                                 "g/../h",
+                                 "i//j",
+                                 "k\0l"s,
+                                 "wavegraph-bin.json",
+                                 "",
+                                 "._m",
+                                 "n/./o",
+                                 "\xED\xA0\x80",
+                                 std::string(100, 'p'),
+                                 std::string(99, 'q') + "/"};
 
 std::string random_records(std::minstd_rand& random) {
   static const std::string odd[] = {"0 a=\n",
@@ -103,7 +103,7 @@ std::string random_records(std::minstd_rand& random) {
     const bool number = key == "size" || random() % 3 == 0;
     out += random() % 12 == 0
                ? one_of(odd, random)
-               : record(key, number ? one_of(values, random) : one_of(names, random));
+               : record(key, number ? one_of(values, random) : one_of(spellings, random));
   }
   return out;
 }
@@ -143,12 +143,12 @@ Buffer random_archive(std::minstd_rand& random) {
       const char type = one_of(extensions, random);
       const bool text = type == 'L' || type == 'K';
       tar.entry(
-          one_of(names, random),
-          text ? one_of(names, random) + (random() % 2 ? "\0"s : ""s) : random_records(random),
+          one_of(spellings, random),
+          text ? one_of(spellings, random) + (random() % 2 ? "\0"s : ""s) : random_records(random),
           type, random() % 4 == 0 ? random_tweak(random) : RawTar::Tweak());
     }
     const char type = random() % 2 != 0 ? '0' : one_of(types, random);
-    tar.entry(one_of(names, random), type == '5' ? "" : one_of(bodies, random), type,
+    tar.entry(one_of(spellings, random), type == '5' ? "" : one_of(bodies, random), type,
               random_tweak(random));
   }
   if (random() % 8 != 0) tar.end();

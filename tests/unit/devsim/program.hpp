@@ -128,6 +128,11 @@ struct Side {
 Record transfer(const Side& from, const Side& to, std::uint32_t count0, std::uint32_t count1,
                 std::uint32_t semaphore, std::uint32_t add_to_it);
 
+/// What kind of error an error record tells.
+inline std::uint32_t error_class(const neuron_notification& record) {
+  return record.sub_id;
+}
+
 /// A core with exec ring, notification rings and one image an engine.
 class Core {
  public:

@@ -35,9 +35,6 @@ struct Fixture {
   std::uint64_t memory = 0, pa = 0;
 };
 
-std::uint32_t error_class(const neuron_notification& record) {
-  return record.sub_id;
-}
 std::uint32_t field(const neuron_notification& record) {
   return record.subtype >> 8;
 }

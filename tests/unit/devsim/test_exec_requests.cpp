@@ -11,10 +11,6 @@ using namespace devsim_test;
 
 namespace {
 
-std::uint32_t error_class(const neuron_notification& record) {
-  return record.sub_id;
-}
-
 nds_exec_counters counters_of(const Device& device) {
   nds_exec_counters counters{};
   nds_device_exec_counters(device.get(), &counters);

@@ -9,7 +9,7 @@ using namespace neffld::test;
 
 namespace {
 
-constexpr const char* sample = "vecadd-v3";
+constexpr const char* plain_sample = "vecadd-v3";
 constexpr std::uint32_t dve = NEURON_ENGINE_DVE, sp = NEURON_ENGINE_SP;
 
 bool says(const Error& error, std::string_view part) {
@@ -37,7 +37,7 @@ void all_but(FakeDevice& device, std::uint32_t engine) {
 
 TEST_CASE("an execution reports begin and end of every core from START and END of its engines") {
   FakeBench bench;
-  const ExecutionReport report = bench.run(bench.bound(sample));
+  const ExecutionReport report = bench.run(bench.bound(plain_sample));
   REQUIRE(report.cores.size() == 2);
   CHECK(report.records == 20);
   CHECK(report.warnings.empty());
@@ -53,7 +53,7 @@ TEST_CASE("an execution reports begin and end of every core from START and END o
 
 TEST_CASE("a START or END that never comes is a timeout that names core and engine") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     all_but(device, sp);
     device.start(0, sp);
@@ -71,7 +71,7 @@ TEST_CASE("a START or END that never comes is a timeout that names core and engi
 
 TEST_CASE("records in the wrong order are a failure") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     all_but(device, sp);
     device.end(0, sp);
@@ -94,7 +94,7 @@ TEST_CASE("records in the wrong order are a failure") {
 
 TEST_CASE("records of another kind are a failure, those of debugging are not") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   neuron_notification record{};
   Status expected = Status::success;
   const auto with_record = [&](unsigned subtype, unsigned sub_id, std::uint8_t type) {
@@ -124,7 +124,7 @@ TEST_CASE("records of another kind are a failure, those of debugging are not") {
 
 TEST_CASE("a full notification queue has a status of its own") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     neuron_notification debug{};
     debug.kind = NEURON_NOTIFICATION_EXPLICIT + 4 * sp;
@@ -164,7 +164,7 @@ TEST_CASE("each class of error has its status and names engine, slot and record"
       {NEURON_EXEC_FETCH, Status::exec_completed_with_err, "lies in no memory"},
   }};
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   for (const Row& row : rows) {
     answer_first_core(bench, [&](FakeDevice& device) {
       device.error(0, sp, NEURON_EXEC_STALLED, 0);
@@ -183,7 +183,7 @@ TEST_CASE("each class of error has its status and names engine, slot and record"
 
 TEST_CASE("an endless program is told by what ended it") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   for (const std::uint32_t quiet : {0u, NEURON_EXEC_QUIET}) {
     answer_first_core(
         bench, [&](FakeDevice& device) { device.error(0, dve, NEURON_EXEC_ENDLESS, 2, quiet); });
@@ -197,7 +197,7 @@ TEST_CASE("an endless program is told by what ended it") {
 
 TEST_CASE("an error beats an engine that waits, and a completed execution forgets who waited") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     device.error(0, sp, NEURON_EXEC_STALLED, 1);
     device.complete(0);
@@ -212,7 +212,7 @@ TEST_CASE("an error beats an engine that waits, and a completed execution forget
 
 TEST_CASE("a deadlock names every engine that waits, its record and the semaphore") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     all_but(device, dve);
     device.start(0, dve);
@@ -229,7 +229,7 @@ TEST_CASE("a deadlock names every engine that waits, its record and the semaphor
 
 TEST_CASE("who waits is told by the last doorbell only") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   // The first core waits for the second; then it is the second that waits.
   bench.fake->at_doorbell = [](FakeDevice& device, std::uint32_t core) {
     if (core == 0) {
@@ -247,7 +247,7 @@ TEST_CASE("who waits is told by the last doorbell only") {
 
 TEST_CASE("a ring that names no memory is told by queue and DMA engine") {
   FakeBench bench;
-  LoadedModel& model = bench.bound(sample);
+  LoadedModel& model = bench.bound(plain_sample);
   answer_first_core(bench, [](FakeDevice& device) {
     device.error(0, NEURON_EXEC_RING, NEURON_EXEC_DMA_ABORT, 5 | 1 << 4);
   });

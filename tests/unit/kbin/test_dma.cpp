@@ -34,7 +34,7 @@ DmaDescriptor descriptor_of(const std::string& text) {
   return kbin.descriptors[0];
 }
 
-struct Row {
+struct DmaRow {
   std::string text;
   std::string path, fragment;
 };
@@ -42,7 +42,7 @@ struct Row {
 }  // namespace
 
 TEST_CASE("a broken block is refused at the broken key") {
-  const std::vector<Row> rows = {
+  const std::vector<DmaRow> rows = {
       {R"("queue":"qIn")", "", "Failed to parse, key: id"},
       {R"("id":-1,"queue":"qIn")", ".id", "found -1"},
       {R"("id":4294967296,"queue":"qIn")", ".id", "at most 4294967295"},
@@ -61,7 +61,7 @@ TEST_CASE("a broken block is refused at the broken key") {
       {R"("id":0,"queue":"qIn","section_start_desc":"y")", ".section_start_desc", "found \"y\""},
       {R"("id":0,"queue":"qIn","id":1)", ".id", "duplicate key"},
   };
-  for (const Row& row : rows) {
+  for (const DmaRow& row : rows) {
     const auto result = build(with_sp(block_json(row.text, from_x + "," + to_sb)));
     check_refused(result, "sg00/SP.json", "$.dma[0]" + row.path, row.fragment);
   }
@@ -84,7 +84,7 @@ TEST_CASE("a broken block is refused at the broken key") {
 
 TEST_CASE("a broken descriptor is refused at the broken key") {
   const std::string big = "9223372036854775807";
-  const std::vector<Row> rows = {
+  const std::vector<DmaRow> rows = {
       {to_sb, "", "Failed to parse, key: from"},
       {from_x, "", "Failed to parse, key: to"},
       {from_x + "," + to_sb + R"(,"op":"move")", ".op", "Unknown dma operation: move"},
@@ -174,7 +174,7 @@ TEST_CASE("a broken descriptor is refused at the broken key") {
            to_sb,
        ".from_arr[1].from_off", "outside the 65536 bytes of variable x"},
   };
-  for (const Row& row : rows) {
+  for (const DmaRow& row : rows) {
     INFO(row.text);
     check_refused(build(with_descriptor(row.text)), "sg00/SP.json", "$.dma[0].desc[0]" + row.path,
                   row.fragment);
@@ -269,7 +269,7 @@ TEST_CASE("a transpose needs tiles that fit both sides") {
     std::string text = from + keys + to;
     return text.replace(text.find(find), find.size(), replace);
   };
-  const std::vector<Row> rows = {
+  const std::vector<DmaRow> rows = {
       {edited(R"("transpose_shape":[1,1,128,64],)", ""), "",
        "Failed to parse, key: transpose_shape"},
       {edited(R"("transpose_element_size":4,)", ""), "",
@@ -285,7 +285,7 @@ TEST_CASE("a transpose needs tiles that fit both sides") {
       {edited("dimensions\":2", "dimensions\":1"), ".num_tiling_dimensions", "found 1"},
       {edited("WZXY", "ZWXY"), ".transpose_op", "\"ZWXY\" is not supported"},
   };
-  for (const Row& row : rows) {
+  for (const DmaRow& row : rows) {
     check_refused(build(with_descriptor(row.text)), "sg00/SP.json", "$.dma[0].desc[0]" + row.path,
                   row.fragment);
   }

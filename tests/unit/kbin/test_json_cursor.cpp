@@ -8,7 +8,7 @@ using namespace neffld;
 
 namespace {
 
-struct Row {
+struct CursorRow {
   std::string text;
   std::string path;
   std::string fragment;

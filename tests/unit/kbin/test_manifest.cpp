@@ -6,7 +6,7 @@ using namespace neffld::test;
 
 namespace {
 
-struct Row {
+struct ManifestRow {
   std::string find, replace;  ///< one edit of a good document
   std::string path, text;
 };
@@ -43,7 +43,7 @@ TEST_CASE("the manifest names the kelf, the graph's tensors and the subgraphs") 
 }
 
 TEST_CASE("a broken neff.json is refused at the broken place") {
-  const std::vector<Row> rows = {
+  const std::vector<ManifestRow> rows = {
       {"\"nodes\"", "\"nodez\"", "$", "Missing required fields in NEFF JSON: nodes"},
       {"\"heads\"", "\"head\"", "$", "Missing required fields in NEFF JSON: heads"},
       {"\"arg_nodes\"", "\"args\"", "$", "Missing required fields in NEFF JSON: arg_nodes"},
@@ -78,7 +78,7 @@ TEST_CASE("a broken neff.json is refused at the broken place") {
       {"\"name\":\"x\"", "\"name\":\"\"", "$.arg_nodes[0]", "0 bytes, allowed are 1 to 255"},
       {"\"heads\":[[1,0,0]]", "\"heads\":[[1,0,0]],\"heads\":[]", "$.heads", "duplicate key"},
   };
-  for (const Row& row : rows) {
+  for (const ManifestRow& row : rows) {
     Files files = model();
     files.set("neff.json", edited(neff_json(), row.find, row.replace));
     check_refused(read(files), "neff.json", row.path, row.text);
@@ -156,7 +156,7 @@ TEST_CASE("legal variations of neff.json are accepted") {
 }
 
 TEST_CASE("a broken kelf is refused at the broken place") {
-  const std::vector<Row> rows = {
+  const std::vector<ManifestRow> rows = {
       {"\"version\":\"0.5\"", "\"v\":1", "$", "version is missing"},
       {"\"0.5\"", "\"05\"", "$.version", "invalid string (.) in 05"},
       {"\"0.5\"", "0.5", "$.version", "found 0.5, expected a string"},
@@ -170,7 +170,7 @@ TEST_CASE("a broken kelf is refused at the broken place") {
       {"[{", "[{\"definition\":\"a\",\"name\":\"sg00\"},{", "$.graphs[1]",
        "duplicate graph name sg00"},
   };
-  for (const Row& row : rows) {
+  for (const ManifestRow& row : rows) {
     Files files = model();
     files.set("kelf-0.json", edited(kelf_json(), row.find, row.replace));
     check_refused(read(files), "kelf-0.json", row.path, row.text);

@@ -6,7 +6,7 @@ using namespace neffld::test;
 
 namespace {
 
-struct Row {
+struct QueueRow {
   std::string queues;
   std::string path, text;
 };
@@ -27,7 +27,7 @@ std::string repeat(int count, const std::string& separator,
 }  // namespace
 
 TEST_CASE("a broken queue set is refused at the broken key") {
-  const std::vector<Row> rows = {
+  const std::vector<QueueRow> rows = {
       {R"("q":{"owner":"sp"})", "$.dma_queue.q", "missing <type> in q"},
       {R"("q":{"type":"in","owner":"q7"})", "$.dma_queue.q.owner",
        "Invalid owner 'q7' for DMA queue q"},
@@ -79,7 +79,7 @@ TEST_CASE("a broken queue set is refused at the broken key") {
       {R"("":{"type":"in"})", "$.dma_queue[\"\"]", "0 bytes, allowed are 1 to 255"},
       {R"("q":[])", "$.dma_queue.q", "found an array, expected an object"},
   };
-  for (const Row& row : rows) {
+  for (const QueueRow& row : rows) {
     check_refused(build(with_queues(row.queues)), "sg00/def.json", row.path, row.text);
   }
   const std::string many = "\"q\":{\"type\":\"in\",\"semaphore_set\":[" +

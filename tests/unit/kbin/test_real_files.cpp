@@ -14,7 +14,7 @@ using namespace neffld;
 
 namespace {
 
-struct Row {
+struct FileRow {
   std::map<std::string, std::uint64_t> vars;  ///< by the short names of the table
   std::map<std::string, std::uint64_t> queue_sets;
   std::uint64_t blocks = 0, descriptors = 0, constants = 0, scratch = 0;
@@ -38,8 +38,8 @@ std::map<std::string, std::uint64_t> counts(const std::string& text) {
 }
 
 /// The rows of the last table whose header names "descs".
-std::map<std::string, Row> read_table(const std::filesystem::path& readme) {
-  std::map<std::string, Row> rows;
+std::map<std::string, FileRow> read_table(const std::filesystem::path& readme) {
+  std::map<std::string, FileRow> rows;
   std::ifstream file(readme);
   bool inside = false;
   for (std::string line; std::getline(file, line);) {
@@ -47,7 +47,7 @@ std::map<std::string, Row> read_table(const std::filesystem::path& readme) {
     if (!inside || line.size() < 3 || line[2] < '0' || line[2] > '9') continue;
     const std::vector<std::string> cells = split(line, '|');
     REQUIRE(cells.size() >= 12);
-    Row row;
+    FileRow row;
     row.vars = counts(cells[2]);
     row.queue_sets = counts(cells[3]);
     row.blocks = std::stoull(cells[4]);
@@ -80,8 +80,8 @@ std::string short_name(VarKind kind) {
   }
 }
 
-Row measure(const std::vector<Kbin>& kbins) {
-  Row row;
+FileRow measure(const std::vector<Kbin>& kbins) {
+  FileRow row;
   for (const Kbin& kbin : kbins) {
     for (const Variable& variable : kbin.variables) {
       ++row.vars[short_name(variable.kind)];
@@ -98,7 +98,7 @@ Row measure(const std::vector<Kbin>& kbins) {
 }
 
 /// The table has each distinct group of slots once if the subgraphs are equal, else one each.
-void check(const Row& found, const Row& expected) {
+void check(const FileRow& found, const FileRow& expected) {
   CHECK(found.vars == expected.vars);
   CHECK(found.queue_sets == expected.queue_sets);
   CHECK(found.blocks == expected.blocks);

@@ -7,7 +7,7 @@ using namespace neffld::test;
 
 namespace {
 
-struct Row {
+struct SectionRow {
   std::string extra;  ///< further keys of the document
   std::string path, text;
 };
@@ -21,7 +21,7 @@ Files with_def(const std::string& extra, const std::string& target = "sunda") {
   return files;
 }
 
-std::string edited(std::string text, const std::string& find, const std::string& replace) {
+std::string edited_text(std::string text, const std::string& find, const std::string& replace) {
   const std::size_t at = text.find(find);
   REQUIRE(at != std::string::npos);
   return text.replace(at, find.size(), replace);
@@ -97,9 +97,9 @@ TEST_CASE("a broken section is refused at the broken key") {
   const std::string library = R"("library":"lib.so","ulib_to_ucode_version":"1.21.1.0",)"
                               R"("opcode":-123,"cpu_id":0,"total_cpus":8,"functions":[])";
   const auto ucode = [&](const std::string& find, const std::string& replace) {
-    return "\"ucode_lib\":[{" + edited(library, find, replace) + "}]";
+    return "\"ucode_lib\":[{" + edited_text(library, find, replace) + "}]";
   };
-  const std::vector<Row> rows = {
+  const std::vector<SectionRow> rows = {
       {R"("replica_groups":[[0]])", "$.replica_groups[0][0]", "found 0, expected an array"},
       {R"("replica_groups":[[[0,-1]]])", "$.replica_groups[0][0][1]", "found -1"},
       {R"("src_target_pairs":[[[0,1,2]]])", "$.src_target_pairs[0][0]", "found 3 numbers"},
@@ -139,7 +139,7 @@ TEST_CASE("a broken section is refused at the broken key") {
       {R"("dma":[{"id":0,"queue":"no","desc":[]}])", "$.dma[0].queue", "no queue set is called no"},
       {R"("sp":"SP.json")", "$.sp", "duplicate key"},
   };
-  for (const Row& row : rows) {
+  for (const SectionRow& row : rows) {
     check_refused(build(with_def(row.extra)), "sg00/def.json", row.path, row.text);
   }
 }
@@ -155,7 +155,7 @@ TEST_CASE("the v3 reservation is required and has one legal value") {
   CHECK(build(with_def("", "mariana")));
   CHECK(build(with_def(R"("runtime_statebuffer_reservation":[])", "cayman")));
   const auto refused = [](const std::string& find, const std::string& replace) {
-    return build(with_def(edited(v3_reservation, find, replace), "cayman"));
+    return build(with_def(edited_text(v3_reservation, find, replace), "cayman"));
   };
   check_refused(refused("_partition\":0", "_partition\":1"), "sg00/def.json",
                 reservation_path + "[0].base_partition",
@@ -232,7 +232,7 @@ TEST_CASE("an engine's file must be there and name its instructions") {
     check_refused(build(files), "sg00/SP.json", "$.instr", "invalid JSON");
   }
   SECTION("the engine's key is not a name") {
-    files.set("sg00/def.json", edited(def_json(), "\"SP.json\"", "{}"));
+    files.set("sg00/def.json", edited_text(def_json(), "\"SP.json\"", "{}"));
     check_refused(build(files), "sg00/def.json", "$.sp", "found an object, expected a string");
   }
   SECTION("of two broken files the first in engine order is named") {
@@ -244,7 +244,7 @@ TEST_CASE("an engine's file must be there and name its instructions") {
 
 TEST_CASE("an absent engine is empty, odd sizes are a warning") {
   Files files = model();
-  files.set("sg00/def.json", edited(def_json(), ",\"sp\":\"SP.json\"", ""));
+  files.set("sg00/def.json", edited_text(def_json(), ",\"sp\":\"SP.json\"", ""));
   files.set("sg00/PE.json", R"({"instr":"odd.bin","name":"PE.json"})");
   files.set("sg00/odd.bin", std::string(130, 'i'));
   files.set("sg00/Act.json", R"({"instr":"empty.bin"})");
@@ -265,7 +265,7 @@ TEST_CASE("an absent engine is empty, odd sizes are a warning") {
 
 TEST_CASE("a subgraph without folder takes names as they are") {
   Files files = model();
-  files.set("kelf-0.json", edited(kelf_json(), "sg00/def.json", "def.json"));
+  files.set("kelf-0.json", edited_text(kelf_json(), "sg00/def.json", "def.json"));
   files.set("def.json", def_json());
   for (const char* name : {"PE.json", "Act.json", "Pool.json", "DVE.json", "SP.json", "code.bin"}) {
     files.set(name, files.text("sg00/" + std::string(name)));
@@ -334,7 +334,7 @@ TEST_CASE("narrow profile fields are checked against their width") {
 TEST_CASE("a broken activation chain is refused where it breaks") {
   Files files = with_act(profile("", ""));
   SECTION("the set is unknown") {
-    files.set("sg00/Act.json", edited(files.text("sg00/Act.json"), "[\"exp\"]", "[\"sin\"]"));
+    files.set("sg00/Act.json", edited_text(files.text("sg00/Act.json"), "[\"exp\"]", "[\"sin\"]"));
     check_refused(build(files), "sg00/Act.json", "$.activation_function_sets[0]",
                   "the set sin is not in sg00/act_info.json");
   }
@@ -389,17 +389,17 @@ TEST_CASE("DVE tables have the architecture's keys and sizes") {
       {"cayman", "[{}]", "[0]", "Failed to parse, key: control_fast_table"},
       {"sunda", "[" + dve_v3 + "]", "[0].control_fast_table", "has one control_table"},
       {"cayman", "[" + dve_v2 + "]", "[0]", "Failed to parse, key: control_fast_table"},
-      {"sunda", "[" + edited(dve_v2, "8192", "16384") + "]", "[0].datapath_table",
+      {"sunda", "[" + edited_text(dve_v2, "8192", "16384") + "]", "[0].datapath_table",
        "has 16384 bytes, this architecture's has 8192"},
-      {"sunda", "[" + edited(dve_v2, "table\":\"2048\",\"d", "table\":\"4096\",\"d") + "]",
+      {"sunda", "[" + edited_text(dve_v2, "table\":\"2048\",\"d", "table\":\"4096\",\"d") + "]",
        "[0].control_table", "has 4096 bytes"},
-      {"sunda", "[" + edited(dve_v2, "code_table\":\"2048", "code_table\":\"1024") + "]",
+      {"sunda", "[" + edited_text(dve_v2, "code_table\":\"2048", "code_table\":\"1024") + "]",
        "[0].opcode_table", "has 1024 bytes"},
-      {"cayman", "[" + edited(dve_v3, "fast_table\":\"4096", "fast_table\":\"2048") + "]",
+      {"cayman", "[" + edited_text(dve_v3, "fast_table\":\"4096", "fast_table\":\"2048") + "]",
        "[0].control_fast_table", "has 2048 bytes"},
-      {"cayman", "[" + edited(dve_v3, "slow_table\":\"4096", "slow_table\":\"2048") + "]",
+      {"cayman", "[" + edited_text(dve_v3, "slow_table\":\"4096", "slow_table\":\"2048") + "]",
        "[0].control_slow_table", "has 2048 bytes"},
-      {"sunda", "[" + edited(dve_v2, "8192", "no") + "]", "[0].datapath_table",
+      {"sunda", "[" + edited_text(dve_v2, "8192", "no") + "]", "[0].datapath_table",
        "\"sg00/no\" is not in the archive"},
   };
   for (const Case& row : rows) {

@@ -6,7 +6,7 @@ using namespace neffld::test;
 
 namespace {
 
-struct Row {
+struct VariableRow {
   std::string vars;  ///< added to the three base variables
   std::string path, text;
 };
@@ -29,7 +29,7 @@ std::string npy(const std::string& payload, std::size_t header = 118) {
 }  // namespace
 
 TEST_CASE("a broken variable is refused at the broken key") {
-  const std::vector<Row> rows = {
+  const std::vector<VariableRow> rows = {
       {R"("v":{"var_id":3})", "$.var.v", "Failed to parse, key: type"},
       {R"("v":{"type":"tmp-buf","size":1})", "$.var.v", "missing <var_id>"},
       {R"("v":{"type":"dram","var_id":3})", "$.var.v.type", "Unknown variable type 'dram' for v"},
@@ -108,7 +108,7 @@ TEST_CASE("a broken variable is refused at the broken key") {
        "Unexpected var_ids set! max=4, size=4"},
       {R"("v":{"type":"remote","var_id":3})", "$.var.v", "a model of one subgraph"},
   };
-  for (const Row& row : rows) {
+  for (const VariableRow& row : rows) {
     check_refused(build(with_vars(row.vars)), "sg00/def.json", row.path, row.text);
   }
 }

@@ -8,8 +8,8 @@
 namespace neffld::test {
 namespace {
 
-struct Rig {
-  explicit Rig(std::uint32_t architecture) {
+struct DeviceRig {
+  explicit DeviceRig(std::uint32_t architecture) {
     SimOptions options;
     options.architecture = architecture;
     auto created = SimDevice::create(options);
@@ -31,7 +31,7 @@ PlanOptions with_exec_queues() {
 }
 
 TEST_CASE("the worked example of the driver's allocator, planned and staged") {
-  Rig rig(3);
+  DeviceRig rig(3);
   Program program(Arch::v3);
   program.scratch("arena", 4096, 0);
   program.file("weight3m", 3u << 20);
@@ -51,7 +51,7 @@ TEST_CASE("the worked example of the driver's allocator, planned and staged") {
 }
 
 TEST_CASE("the worked example's contiguous pages, and a variable at the start of their arena") {
-  Rig rig(3);
+  DeviceRig rig(3);
   Program program(Arch::v3);
   constexpr std::uint64_t small = 64ull << 20;
   const auto low = program.scratch("low", 4096, 0);
@@ -106,7 +106,7 @@ TEST_CASE("SBUF of core 5, and partition 3 byte 0x10 of it in a descriptor") {
 
 TEST_CASE("staged sections are on the device as relocation made them, and all of them go again") {
   for (const std::uint32_t architecture : {2u, 3u}) {
-    Rig rig(architecture);
+    DeviceRig rig(architecture);
     const std::string name = architecture == 2 ? "conv-like-v2" : "pointers-v3";
     const SampleModel model = sample_model(name);
     INFO(name);
@@ -173,7 +173,7 @@ class Failing : public DeviceFile {
 };
 
 TEST_CASE("the n-th failing allocation is reported and leaves nothing behind") {
-  Rig rig(3);
+  DeviceRig rig(3);
   const SampleModel model = sample_model("vecadd-v3");
   const Plan plan = planned(model.parsed.kbins);
   for (std::uint64_t n = 0; n < plan.requests.size(); ++n) {

@@ -126,8 +126,8 @@ void check_against_reference(Program& program, std::uint32_t rings) {
 
 constexpr std::uint64_t room = 64ull << 20;
 
-struct Rig {
-  explicit Rig(Arch arch, std::uint32_t rings) : program(arch) {
+struct ElementRig {
+  explicit ElementRig(Arch arch, std::uint32_t rings) : program(arch) {
     source = program.add(VarKind::tmp_buf, "a", room);
     target = program.add(VarKind::tmp_buf, "b", room);
     queue = program.queue("q", Engine::sp, rings);
@@ -142,7 +142,7 @@ TEST_CASE("random copy blocks expand as the element walk says") {
   for (const std::uint32_t rings : {1u, 3u, 16u}) {
     for (int round = 0; round < 12; ++round) {
       INFO("rings " << rings << " round " << round);
-      Rig rig(round % 2 ? Arch::v2 : Arch::v3, rings);
+      ElementRig rig(round % 2 ? Arch::v2 : Arch::v3, rings);
       for (std::uint32_t id = 0; id < 3; ++id) {
         std::vector<DmaDescriptor> descriptors;
         for (std::uint64_t d = 0; d <= random.below(3); ++d) {
@@ -167,7 +167,7 @@ TEST_CASE("random copy blocks expand as the element walk says") {
 TEST_CASE("casts cut long runs at equal element counts") {
   for (const std::uint64_t values : {1ull, 16384ull, 16385ull, 50000ull}) {
     INFO(values << " values");
-    Rig rig(Arch::v3, 3);
+    ElementRig rig(Arch::v3, 3);
     DmaDescriptor cast = copy(side(rig.source, 0, {values, 4}, {65536}, 2),
                               side(rig.target, 64, {4 * values, 4}, {262144}, 10));
     cast.op = DmaOp::cast;
@@ -178,7 +178,7 @@ TEST_CASE("casts cut long runs at equal element counts") {
 }
 
 TEST_CASE("a cast names both dtypes in its transmit descriptors") {
-  Rig rig(Arch::v3, 1);
+  ElementRig rig(Arch::v3, 1);
   DmaDescriptor cast = copy(side(rig.source, 0, {128}, {}, 10), side(rig.target, 0, {64}, {}, 7));
   cast.op = DmaOp::cast;
   rig.program.block(rig.queue, 0, {cast});
@@ -196,7 +196,7 @@ TEST_CASE("a cast names both dtypes in its transmit descriptors") {
 TEST_CASE("transposes move one matrix element a pair, source rows outer") {
   for (const std::uint32_t element : {2u, 4u}) {
     for (const std::uint32_t rings : {1u, 3u, 16u}) {
-      Rig rig(Arch::v3, rings);
+      ElementRig rig(Arch::v3, rings);
       constexpr std::uint64_t y = 5, x = 7;
       DmaDescriptor transpose =
           copy(side(rig.source, 16, {x * element, y, 2, 3}, {4096, 65536, -262144}),
@@ -218,7 +218,7 @@ TEST_CASE("transposes move one matrix element a pair, source rows outer") {
 }
 
 TEST_CASE("element j lies on ring j mod n, counted over the block's descriptors, anew per block") {
-  Rig rig(Arch::v3, 3);
+  ElementRig rig(Arch::v3, 3);
   const auto rows = [&](std::uint64_t count) {
     return copy(side(rig.source, 0, {16, count}, {16}), side(rig.target, 0, {16, count}, {16}));
   };
@@ -234,7 +234,7 @@ TEST_CASE("element j lies on ring j mod n, counted over the block's descriptors,
 }
 
 TEST_CASE("all pieces of a long element stay on its ring") {
-  Rig rig(Arch::v2, 3);
+  ElementRig rig(Arch::v2, 3);
   rig.program.block(rig.queue, 0,
                     {copy(side(rig.source, 0, {200000, 2}, {262144}),
                           side(rig.target, 0, {200000, 2}, {262144}))});
@@ -251,7 +251,7 @@ TEST_CASE("all pieces of a long element stay on its ring") {
 }
 
 TEST_CASE("v3 orders every write with the receive flag and never uses DMB") {
-  Rig rig(Arch::v3, 1);
+  ElementRig rig(Arch::v3, 1);
   rig.program.block(rig.queue, 0,
                     {copy(side(rig.source, 0, {200000}), side(rig.target, 0, {200000}))});
   const std::span<const Kbin> kbins(&rig.program.kbin(), 1);
@@ -272,7 +272,7 @@ TEST_CASE("hostile counts stop at a limit instead of wrapping") {
   CHECK(saturating_add(element_limit, 1) == element_limit);
   CHECK(saturating_add(~0ull, ~0ull) == element_limit);
   CHECK(saturating_add(3, 4) == 7);
-  Rig rig(Arch::v3, 1);
+  ElementRig rig(Arch::v3, 1);
   rig.program.block(rig.queue, 0,
                     {copy(side(rig.source, 0, {~0ull, ~0ull, ~0ull, ~0ull}),
                           side(rig.target, 0, {~0ull, ~0ull, ~0ull, ~0ull}))});
@@ -281,7 +281,7 @@ TEST_CASE("hostile counts stop at a limit instead of wrapping") {
 }
 
 TEST_CASE("a block without a semaphore of its own takes turns with its set's") {
-  Rig rig(Arch::v3, 1);
+  ElementRig rig(Arch::v3, 1);
   rig.program.queue_set(rig.queue).semaphores = {20, 21, 22};
   const auto one = copy(side(rig.source, 0, {4}), side(rig.target, 0, {4}));
   for (std::uint32_t id = 0; id < 5; ++id) rig.program.block(rig.queue, id, {one});

@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint64_t tx_pa = 0x1'2000'0000, rx_pa = 0x1'2000'0400;
 
 /// The ring pair of example E4 with a pointer of choice in RX descriptor 0.
-struct Rings {
+struct CopyRings {
   std::vector<std::uint8_t> rx =
       hex("08 00 00 01 00 00 00 00 18 00 00 00 00 00 00 40"
           "00 01 00 01 00 00 00 00 00 90 00 00 01 00 00 00");
@@ -29,7 +29,7 @@ struct Rings {
 };
 
 TEST_CASE("E4: a TX-relative pointer becomes an address in the TX ring, others stay") {
-  Rings rings;
+  CopyRings rings;
   REQUIRE(rings.run());
   CHECK(rings.descriptor(0) == "08 00 00 01 00 00 00 00 18 00 00 20 01 00 00 00");
   CHECK(rings.descriptor(1) == "00 01 00 01 00 00 00 00 00 90 00 00 01 00 00 00");
@@ -48,7 +48,7 @@ TEST_CASE("E4: a TX-relative pointer becomes an address in the TX ring, others s
 }
 
 TEST_CASE("E4: an RX-relative pointer becomes an address in the RX ring") {
-  Rings rings;
+  CopyRings rings;
   rings.point(0x8000'0000'0000'0018);
   REQUIRE(rings.run());
   CHECK(rings.descriptor(0) == "08 00 00 01 00 00 00 00 18 04 00 20 01 00 00 00");
@@ -56,7 +56,7 @@ TEST_CASE("E4: an RX-relative pointer becomes an address in the RX ring") {
 }
 
 TEST_CASE("a pointer relative to both rings is refused") {
-  Rings rings;
+  CopyRings rings;
   rings.point(0xC000'0000'0000'0018);
   check_refused(rings.run(), {"", "RX descriptor", 0, "relative to both rings"});
   CHECK(rings.rows.empty());
@@ -74,7 +74,7 @@ TEST_CASE("a relative write must end inside the used descriptors") {
         Row{0x3FFF'FFFF'FFFF'FFF8, 8, false}}) {
     for (const std::uint64_t tag : {1ull << 62, 1ull << 63}) {
       INFO("offset " << row.offset << " length " << row.length);
-      Rings rings;
+      CopyRings rings;
       rings.point(tag | row.offset, row.length);
       const auto before = rings.rx;
       const auto result = rings.run();
@@ -87,13 +87,13 @@ TEST_CASE("a relative write must end inside the used descriptors") {
 }
 
 TEST_CASE("descriptors behind `used` are not touched, and `used` cannot leave the ring") {
-  Rings rings;
+  CopyRings rings;
   store_le<std::uint64_t>(MutableBytes(rings.rx), 24, 0x4000'0000'0000'0000);
   rings.point(0x4000'0000'0000'0000);
   REQUIRE(rings.run(1));
   CHECK(rings.descriptor(1) == "00 01 00 01 00 00 00 00 00 00 00 00 00 00 00 40");
   check_refused(rings.run(3), {"", "RX descriptor", 1, "48 used bytes"} /* 256 bytes at 0 */);
-  Rings longer;
+  CopyRings longer;
   store_le<std::uint64_t>(MutableBytes(longer.rx), 24, 0x9000);
   check_refused(longer.run(3), {"", "RX descriptor", 2, "the ring has 32 bytes"});
 }
@@ -102,14 +102,14 @@ TEST_CASE("a set without descriptors is a failure, not a success") {
   check_refused(
       absolutise_imcpy({}),
       {"", "", std::nullopt, "trying to load an empty indirect memcpy vring set", Status::failure});
-  Rings rings;
+  CopyRings rings;
   check_refused(
       rings.run(0),
       {"", "", std::nullopt, "trying to load an empty indirect memcpy vring set", Status::failure});
 }
 
 TEST_CASE("the 62-bit offset covers the template bit") {
-  Rings rings;
+  CopyRings rings;
   rings.point(0x2000'0000'0000'0018);  // bit 61 alone is no tag of this pass
   REQUIRE(rings.run());
   CHECK(rings.rows.empty());

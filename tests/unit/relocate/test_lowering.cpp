@@ -9,8 +9,8 @@ namespace neffld::test {
 namespace {
 
 /// One slot on an engine of a program with a few variables; the record it becomes.
-struct Rig {
-  explicit Rig(Arch arch = Arch::v3, Engine on = Engine::pool) : program(arch), engine(on) {
+struct LoweringRig {
+  explicit LoweringRig(Arch arch = Arch::v3, Engine on = Engine::pool) : program(arch), engine(on) {
     file = program.file("f", 4096);
     buffer = program.state_buffer();
     in = program.add(VarKind::input, "in", 256);
@@ -55,7 +55,7 @@ TEST_CASE("barriers become a drain that keeps the events and nothing else") {
   for (const Arch arch : {Arch::v2, Arch::v3}) {
     for (const int opcode : {0xC3, 0xD5, 0xD8}) {
       for (const Engine engine : all_engines) {
-        Rig rig(arch, engine);
+        LoweringRig rig(arch, engine);
         sample::Slot slot = with_events(sample::make_slot(static_cast<std::uint8_t>(opcode)));
         std::fill(slot.begin() + 0x0C, slot.end(), std::uint8_t{0xAA});
         rig.program.slot(engine, slot);
@@ -67,7 +67,7 @@ TEST_CASE("barriers become a drain that keeps the events and nothing else") {
 }
 
 TEST_CASE("reading a variable's address becomes a move into a register pair") {
-  Rig rig;
+  LoweringRig rig;
   rig.program.slot(rig.engine, with_events(sample::read_var_addr(rig.file, 0x123, 0x30, 0x31)));
   rig.program.slot(rig.engine, sample::read_var_addr(rig.buffer, 0x40010, 2, 3));
   const auto move = [&](std::string_view events, std::uint64_t address, std::string_view pair) {
@@ -82,32 +82,32 @@ TEST_CASE("reading a variable's address becomes a move into a register pair") {
 }
 
 TEST_CASE("an address outside its variable, or of a tensor not known yet, is refused") {
-  Rig last;
+  LoweringRig last;
   last.program.slot(last.engine, sample::read_var_addr(last.file, 4095, 2, 3));
   CHECK(last.plan());
-  Rig beyond;
+  LoweringRig beyond;
   beyond.refused(sample::read_var_addr(beyond.file, 4096, 2, 3),
                  "invalid offset in f, 4096 < (4096 + 1)");
-  Rig input;
+  LoweringRig input;
   input.refused(sample::read_var_addr(input.in, 0, 2, 3), "names input variable in");
-  Rig unknown;
+  LoweringRig unknown;
   unknown.refused(sample::read_var_addr(99, 0, 2, 3), "names variable 99");
 }
 
 TEST_CASE("tensor loads and stores move at most 32 elements") {
-  Rig rig;
+  LoweringRig rig;
   sample::Slot slot = sample::tensor_load(rig.file, 0, 1);
   slot[0x0E] = 8, slot[0x0F] = 4;
   rig.program.slot(rig.engine, slot);
   CHECK(rig.plan());
-  Rig wide;
+  LoweringRig wide;
   slot[0x0F] = 5;
   wide.refused(slot, "moves 40 elements, expected at most 32");
 }
 
 // ---- extensions ----
 
-struct Transfers : Rig {
+struct Transfers : LoweringRig {
   Transfers() {
     program.dynamic_queue("d", engine, {8});
     transfer.from = {false, static_cast<std::uint16_t>(file), 0, {0, 0}, {1, 1}, 64};
@@ -143,7 +143,7 @@ TEST_CASE("an extension that asks for more, or follows something else, is refuse
   compute.extended(sample::extension(1));
   check_refused(compute.plan(),
                 {"sg00/pool.bin", "slot", 1, "has compute operation 1, which cannot be lowered"});
-  Rig alone;
+  LoweringRig alone;
   alone.refused(sample::extension(), "does not follow a PSEUDO_DMA_DIRECT2D");
   Transfers twice;
   twice.extended(sample::extension());
@@ -164,8 +164,8 @@ sample::Slot collective(std::uint8_t opcode, std::uint32_t input, std::uint32_t 
   return slot;
 }
 
-struct Collectives : Rig {
-  explicit Collectives(Arch arch = Arch::v3) : Rig(arch) {
+struct Collectives : LoweringRig {
+  explicit Collectives(Arch arch = Arch::v3) : LoweringRig(arch) {
     program.edit().replica_groups = {{{0, 1}}};
     program.edit().src_target_pairs = {{{0, 1}}};
   }

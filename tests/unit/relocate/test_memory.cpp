@@ -12,7 +12,7 @@
 namespace neffld::test {
 namespace {
 
-constexpr std::uint64_t kib = 1024, mib = 1024 * kib;
+constexpr std::uint64_t kib = 1024, memory_mib = 1024 * kib;
 
 struct Target {
   Target(std::uint32_t architecture, std::uint64_t bytes) : hbm_bytes(bytes) {
@@ -40,7 +40,7 @@ struct Target {
 
 Request random_request(sample::Random& random, std::uint32_t hbms) {
   constexpr std::array<std::uint64_t, 8> sizes = {
-      1, 4096, 4097, 512 * kib, 512 * kib + 1, 3 * mib, 20 * mib, 64 * mib};
+      1, 4096, 4097, 512 * kib, 512 * kib + 1, 3 * memory_mib, 20 * memory_mib, 64 * memory_mib};
   Request request;
   request.size = sizes[random.below(sizes.size())] + random.below(3) * random.below(300'000);
   request.align = random.below(3) == 0 ? 1ull << random.below(25) : 0;
@@ -48,7 +48,7 @@ Request random_request(sample::Random& random, std::uint32_t hbms) {
   request.owner = "random";
   if (random.below(8) == 0) {
     request.category = MemCategory::contiguous_scratchpad;
-    request.size = 64 * mib;
+    request.size = 64 * memory_mib;
     request.align = 0;
   }
   return request;
@@ -71,8 +71,13 @@ MemoryMap map_of_chunks(const Target& target, DeviceCalls& calls, std::uint32_t 
 
 TEST_CASE("every request gets the address the driver gives, or none when it gives none") {
   std::size_t refused = 0, granted = 0;
-  for (const auto& [architecture, hbm_bytes] : std::vector<std::pair<std::uint32_t, std::uint64_t>>{
-           {2, 0}, {3, 0}, {3, 64 * mib}, {3, 1024 * mib}, {2, 1100 * mib}, {3, 1536 * mib}}) {
+  for (const auto& [architecture, hbm_bytes] :
+       std::vector<std::pair<std::uint32_t, std::uint64_t>>{{2, 0},
+                                                            {3, 0},
+                                                            {3, 64 * memory_mib},
+                                                            {3, 1024 * memory_mib},
+                                                            {2, 1100 * memory_mib},
+                                                            {3, 1536 * memory_mib}}) {
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
       const Target target(architecture, hbm_bytes);
       DeviceCalls calls(*target.file);
@@ -102,11 +107,11 @@ TEST_CASE("every request gets the address the driver gives, or none when it give
 }
 
 TEST_CASE("a map made of holes continues as the driver does") {
-  const Target target(3, 1536 * mib);
+  const Target target(3, 1536 * memory_mib);
   DeviceCalls calls(*target.file);
   AllocationList list(calls);
   Request comb;
-  comb.size = 5 * mib;
+  comb.size = 5 * memory_mib;
   for (int i = 0; i < 90; ++i) list.add(calls.allocate(comb).value());
   for (std::size_t i = 0; i < list.size(); i += 2) REQUIRE(calls.free(list.live()[i].handle));
   MemoryMap map = map_of_chunks(target, calls, 4);
@@ -124,19 +129,21 @@ TEST_CASE("a map made of holes continues as the driver does") {
 }
 
 TEST_CASE("HBM sizes an architecture cannot have are refused") {
-  for (const std::uint64_t size :
-       std::vector<std::uint64_t>{1, 4096, 16 * mib, 17 * mib + 1, (24ull << 30) + 4096, ~0ull}) {
+  for (const std::uint64_t size : std::vector<std::uint64_t>{
+           1, 4096, 16 * memory_mib, 17 * memory_mib + 1, (24ull << 30) + 4096, ~0ull}) {
     const auto map = MemoryMap::fresh(Arch::v3, std::vector{size});
     REQUIRE_FALSE(map);
     CHECK(map.error().error_class == ErrorClass::usage);
   }
-  CHECK_FALSE(MemoryMap::fresh(Arch::v3, std::vector<std::uint64_t>{17 * mib, 17 * mib}));
-  const auto each = MemoryMap::fresh(
-      Arch::v3, std::vector<std::uint64_t>{17 * mib, 18 * mib, 19 * mib, 20 * mib});
+  CHECK_FALSE(
+      MemoryMap::fresh(Arch::v3, std::vector<std::uint64_t>{17 * memory_mib, 17 * memory_mib}));
+  const auto each =
+      MemoryMap::fresh(Arch::v3, std::vector<std::uint64_t>{17 * memory_mib, 18 * memory_mib,
+                                                            19 * memory_mib, 20 * memory_mib});
   REQUIRE(each);
-  CHECK(each->hbm(0).free == 1 * mib);
-  CHECK(each->hbm(3).size == 20 * mib);
-  CHECK(each->hbm(3).free == 4 * mib);
+  CHECK(each->hbm(0).free == 1 * memory_mib);
+  CHECK(each->hbm(3).size == 20 * memory_mib);
+  CHECK(each->hbm(3).free == 4 * memory_mib);
 }
 
 TEST_CASE("usage by core adds up to the page-rounded sizes") {
@@ -166,27 +173,27 @@ TEST_CASE("usage by core adds up to the page-rounded sizes") {
   };
   CHECK(bytes(0, MemUsage::constants) == 8192);
   CHECK(bytes(0, MemUsage::scratchpad) == 4096);
-  CHECK(bytes(0, MemUsage::shared_scratchpad) == 512 * mib);
+  CHECK(bytes(0, MemUsage::shared_scratchpad) == 512 * memory_mib);
   CHECK(bytes(1, MemUsage::rings_spill) > 0);
   CHECK(bytes(1, MemUsage::rings_io) == 0);  // templates have no memory before bind
 }
 
 TEST_CASE("the missing bytes are exactly what makes a plan fit") {
   Program program(Arch::v3);
-  program.file("w", 40 * mib, 1 * mib);
+  program.file("w", 40 * memory_mib, 1 * memory_mib);
   program.scratch("s", 4096, 0);
   const std::span<const Kbin> kbins(&program.kbin(), 1);
   PlanOptions options;
   options.scratchpad.contiguous = true;
   const Plan plan = planned(kbins, options);
-  const std::uint64_t small = 32 * mib;
+  const std::uint64_t small = 32 * memory_mib;
   auto map = MemoryMap::fresh(Arch::v3, std::vector{small});
   REQUIRE(map);
   const MemoryForecast missed = forecast(*map, plan);
   REQUIRE(missed.miss);
   CHECK(plan.requests[missed.miss->request].kind == SectionKind::scratchpad_page);
   CHECK(missed.regions.size() == missed.miss->request);
-  CHECK(missed.miss->hbm.largest_block < 64 * mib);
+  CHECK(missed.miss->hbm.largest_block < 64 * memory_mib);
   const auto fits = [&](std::uint64_t bytes) {
     auto room = MemoryMap::fresh(Arch::v3, std::vector{bytes});
     REQUIRE(room);
@@ -212,7 +219,7 @@ TEST_CASE("the missing bytes of what no HBM can hold are not made up") {
   };
   // What is asked for, less what the first pool of an HBM of 24 GiB has behind the 16 MiB of the
   // firmware.
-  constexpr std::uint64_t have = 23 * 1024 * mib - 16 * mib;
+  constexpr std::uint64_t have = 23 * 1024 * memory_mib - 16 * memory_mib;
   for (const unsigned bits : {40u, 50u, 51u, 60u, 61u}) {
     INFO(bits);
     CHECK(short_by(1ull << bits) == (1ull << bits) - have);
@@ -232,15 +239,15 @@ TEST_CASE("scratchpad settings that would fit are found, and only those") {
     REQUIRE(map);
     return ways_to_fit(kbins, options, *map);
   };
-  CHECK(ways(400 * mib) ==
+  CHECK(ways(400 * memory_mib) ==
         std::vector<std::string>{"a contiguous scratchpad (--contiguous-scratchpad)"});
-  CHECK(ways(40 * mib).empty());
+  CHECK(ways(40 * memory_mib).empty());
   PlanOptions large;
-  large.scratchpad.page_bytes = 3584 * mib;
-  CHECK(ways(2048 * mib, large).size() == 2);
+  large.scratchpad.page_bytes = 3584 * memory_mib;
+  CHECK(ways(2048 * memory_mib, large).size() == 2);
   Program without(Arch::v3);
-  without.file("w", 40 * mib);
-  const auto map = MemoryMap::fresh(Arch::v3, std::vector{32 * mib});
+  without.file("w", 40 * memory_mib);
+  const auto map = MemoryMap::fresh(Arch::v3, std::vector{32 * memory_mib});
   CHECK(ways_to_fit(std::span(&without.kbin(), 1), {}, *map).empty());
 }
 

@@ -17,8 +17,8 @@ struct Library {
 };
 
 /// A program with these libraries, whose bytes it owns.
-struct Rig {
-  explicit Rig(std::vector<Library> libraries, Arch arch = Arch::v2) : program(arch) {
+struct LibraryRig {
+  explicit LibraryRig(std::vector<Library> libraries, Arch arch = Arch::v2) : program(arch) {
     for (Library& library : libraries) {
       auto bytes = std::make_unique<std::vector<std::uint8_t>>(library.bytes);
       for (std::size_t i = 0; i < bytes->size(); ++i) {
@@ -50,7 +50,7 @@ struct Requests {
 };
 
 TEST_CASE("libraries lie at multiples of 64 in one allocation, the table behind it") {
-  Rig rig({{"a", 1, {}}, {"b", 65, {}}, {"c", 64, {}}, {"d", 3, {}}});
+  LibraryRig rig({{"a", 1, {}}, {"b", 65, {}}, {"c", 64, {}}, {"d", 3, {}}});
   const auto plan = rig.plan();
   REQUIRE(plan);
   const Requests at(*plan);
@@ -82,8 +82,8 @@ TEST_CASE("libraries lie at multiples of 64 in one allocation, the table behind 
 
 TEST_CASE(
     "an entry of the function table names function, opcodes, CPUs and the library's address") {
-  Rig rig({{"a", 100, {{"first", -16, 3}, {"second", 240, {}}}, 1},
-           {"b", 10, {{std::string(64, 'n'), -123, -1}}, 0}});
+  LibraryRig rig({{"a", 100, {{"first", -16, 3}, {"second", 240, {}}}, 1},
+                  {"b", 10, {{std::string(64, 'n'), -123, -1}}, 0}});
   const auto plan = rig.plan();
   REQUIRE(plan);
   const Requests at(*plan);
@@ -128,7 +128,7 @@ TEST_CASE("libraries have limits, each refused with what was found") {
   const auto refused = [](std::vector<Library> libraries, std::string text,
                           Status status = Status::invalid) {
     INFO(text);
-    Rig rig(std::move(libraries));
+    LibraryRig rig(std::move(libraries));
     check_refused(rig.plan(), {"sg00", "ucode_lib", std::nullopt, text, status});
   };
   const auto some = [](std::size_t count, std::size_t of_each) {
@@ -138,15 +138,15 @@ TEST_CASE("libraries have limits, each refused with what was found") {
     }
     return libraries;
   };
-  CHECK(Rig(some(9, 10)).plan());
+  CHECK(LibraryRig(some(9, 10)).plan());
   refused(some(10, 0), "Exceeded max number of GPSIMD libs: found 10, expected at most 9",
           Status::failure);
   auto many = some(4, 24);
   many[3].functions = functions(25);
-  CHECK(Rig(many).plan());  // 97
+  CHECK(LibraryRig(many).plan());  // 97
   many[0].functions = functions(25);
   refused(many, "found 98 functions in all libraries, expected at most 97");
-  CHECK(Rig({{"a", 1, functions(28)}}).plan());
+  CHECK(LibraryRig({{"a", 1, functions(28)}}).plan());
   refused({{"a", 1, functions(29)}}, "UCode Library a has 29 functions, expected at most 28");
   refused({{"a", 1, {{std::string(65, 'n'), 1, {}}}}},
           "UCode Library a has a function whose name has 65 bytes, expected at most 64");
@@ -154,7 +154,7 @@ TEST_CASE("libraries have limits, each refused with what was found") {
 }
 
 TEST_CASE("a library that is alone belongs to the core and is staged once") {
-  Rig rig({{"a", 100, functions(3)}});
+  LibraryRig rig({{"a", 100, functions(3)}});
   const auto first = rig.plan();
   REQUIRE(first);
   const Requests at(*first);
@@ -203,7 +203,7 @@ TEST_CASE("two libraries are one only if all that is staged of them is equal") {
 }
 
 TEST_CASE("v3 stages no libraries, and says so") {
-  Rig rig({{"a", 100, functions(3)}, {"b", 0, functions(99)}}, Arch::v3);
+  LibraryRig rig({{"a", 100, functions(3)}, {"b", 0, functions(99)}}, Arch::v3);
   const auto plan = rig.plan();
   REQUIRE(plan);
   CHECK_FALSE(plan->kbins[0].libraries);

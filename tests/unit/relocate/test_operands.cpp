@@ -13,8 +13,8 @@ using sample::DgeCopy;
 using sample::DgeSide;
 
 /// SB, in, out, f (file), v (virtual), p (pointer), l (list), a dge-table [out, in], one DGE queue.
-struct Rig {
-  explicit Rig(Arch arch = Arch::v3) : program(arch) {
+struct OperandRig {
+  explicit OperandRig(Arch arch = Arch::v3) : program(arch) {
     sb = program.state_buffer();
     in = program.add(VarKind::input, "in", 4096);
     out = program.add(VarKind::output, "out", 8192);
@@ -54,31 +54,31 @@ struct Rig {
 
 TEST_CASE("a D4 needs a copy, one dynamic queue of its engine and a semaphore of its set") {
   {
-    Rig rig;
+    OperandRig rig;
     CHECK(rig.plan());
   }
   for (const int op : {1, 2, 3, 255}) {
-    Rig rig;
+    OperandRig rig;
     rig.slot[0x0F] = static_cast<std::uint8_t>(op);
     rig.expect_refused(fmt::format("dge_op is {}, expected 0 (copy)", op));
   }
   {
-    Rig rig;
+    OperandRig rig;
     rig.expect_refused("engine sp owns 0 dynamic queues, expected exactly 1", Engine::sp);
   }
   {
-    Rig rig;
+    OperandRig rig;
     rig.program.dynamic_queue("qDyn2", Engine::pool, {21});
     rig.expect_refused("engine pool owns 2 dynamic queues, expected exactly 1");
   }
   for (const int semaphore : {19, 23, 0, 255}) {
-    Rig rig;
+    OperandRig rig;
     rig.slot[0x0D] = static_cast<std::uint8_t>(semaphore);
     rig.expect_refused(fmt::format(
         "completion semaphore {} is not in the semaphore_set of queue qDyn", semaphore));
   }
   for (const int semaphore : {20, 21, 22}) {  // any of the set, in any order (decision 38)
-    Rig rig;
+    OperandRig rig;
     rig.slot[0x0D] = static_cast<std::uint8_t>(semaphore);
     CHECK(rig.plan());
   }
@@ -87,7 +87,7 @@ TEST_CASE("a D4 needs a copy, one dynamic queue of its engine and a semaphore of
 TEST_CASE("only the variable and the table marker are understood") {
   for (const int marker : {0x00, 0x04, 0x08, 0x2D, 0x68, 0x21, 0x30, 0x50, 0x80, 0xC0, 0xFF}) {
     for (const std::size_t at : {0x10u, 0x28u}) {
-      Rig rig;
+      OperandRig rig;
       rig.slot[at + 7] = static_cast<std::uint8_t>(marker);
       rig.expect_refused(fmt::format("operand at byte 0x{:x} has marker 0x{:02x}", at, marker));
     }
@@ -96,12 +96,12 @@ TEST_CASE("only the variable and the table marker are understood") {
 
 TEST_CASE("a table entry whose offset is in registers stays as it is; only its index is checked") {
   for (const int marker : {0x24, 0x28, 0x2C}) {
-    Rig rig;
+    OperandRig rig;
     rig.slot[0x17] = static_cast<std::uint8_t>(marker);
     std::fill_n(rig.slot.begin() + 0x10, 4, std::uint8_t{0xFF});  // registers, not an offset
     rig.slot[0x14] = rig.slot[0x15] = rig.slot[0x16] = 0;
     CHECK(rig.plan());
-    Rig beyond;
+    OperandRig beyond;
     beyond.slot = rig.slot;
     beyond.slot[0x14] = 200;
     beyond.expect_refused("operand at byte 0x10 names entry 200 of a dge-table");
@@ -109,7 +109,7 @@ TEST_CASE("a table entry whose offset is in registers stays as it is; only its i
 }
 
 TEST_CASE("table entries keep marker and index and are bounded by the variable they mean") {
-  Rig rig;
+  OperandRig rig;
   DgeCopy copy = rig.good();
   copy.from = {true, 1, 4096 - 64, {16, 0}, {4, 1}, 16};  // entry 1 is `in`
   rig.slot = sample::dma_direct2d(copy, 20);
@@ -121,15 +121,15 @@ TEST_CASE("table entries keep marker and index and are bounded by the variable t
   CHECK(to_hex(image.subspan(64 + 0x10, 8)) == "c0 0f 00 00 01 00 00 20");
   CHECK(result.counts.count_of(0, RelocForm::var_address) == 1);
 
-  Rig beyond;
+  OperandRig beyond;
   copy.from.offset = 4096 - 63;
   beyond.slot = sample::dma_direct2d(copy, 20);
   beyond.expect_refused("invalid offset in in, 4096 < (4033 + 64)");
-  Rig other;  // entry 0 is `out`, twice as large
+  OperandRig other;  // entry 0 is `out`, twice as large
   copy.from.index = 0;
   other.slot = sample::dma_direct2d(copy, 20);
   CHECK(other.plan());
-  Rig missing;
+  OperandRig missing;
   copy.from.index = 2;
   missing.slot = sample::dma_direct2d(copy, 20);
   missing.expect_refused("operand at byte 0x10 names entry 2 of a dge-table with 2 entries");
@@ -149,24 +149,24 @@ TEST_CASE("a table entry without any table is refused") {
 }
 
 TEST_CASE("variable operands must name something placed at load") {
-  const auto with_source = [](std::uint32_t Rig::*which, std::string text) {
-    Rig rig;
+  const auto with_source = [](std::uint32_t OperandRig::*which, std::string text) {
+    OperandRig rig;
     DgeCopy copy = rig.good();
     copy.from.index = static_cast<std::uint16_t>(rig.*which);
     rig.slot = sample::dma_direct2d(copy, 20);
     rig.expect_refused(std::move(text));
   };
-  with_source(&Rig::in,
+  with_source(&OperandRig::in,
               "operand at byte 0x10 names input variable in, expected one that is placed");
-  with_source(&Rig::out, "names output variable out");
-  with_source(&Rig::p, "names pointer variable p");
-  with_source(&Rig::l, "names list variable l");
-  with_source(&Rig::table, "names dge-table variable t");
-  with_source(&Rig::r, "names remote variable r");
-  Rig unknown;
+  with_source(&OperandRig::out, "names output variable out");
+  with_source(&OperandRig::p, "names pointer variable p");
+  with_source(&OperandRig::l, "names list variable l");
+  with_source(&OperandRig::table, "names dge-table variable t");
+  with_source(&OperandRig::r, "names remote variable r");
+  OperandRig unknown;
   unknown.slot[0x2C] = 9;
   unknown.expect_refused("operand at byte 0x28 names variable 9, expected an id below 9");
-  Rig wide;
+  OperandRig wide;
   wide.slot[0x2E] = 1;  // bits 23:16 of the id count
   wide.expect_refused("names variable 65536, expected an id below 9");
 }
@@ -196,7 +196,7 @@ TEST_CASE("HBM operands stay inside their variable, negative steps and last run 
   for (const Row& row : rows) {
     INFO("offset " << row.offset << " steps " << row.step[0] << "," << row.step[1] << " num "
                    << row.num[0] << "," << row.num[1]);
-    Rig rig;
+    OperandRig rig;
     DgeCopy copy;
     copy.from = {false, static_cast<std::uint16_t>(rig.f), row.offset, row.step, row.num, 16};
     copy.to = {false, static_cast<std::uint16_t>(rig.v), 0, {0, 0}, row.num, 16};
@@ -209,13 +209,13 @@ TEST_CASE("HBM operands stay inside their variable, negative steps and last run 
 }
 
 TEST_CASE("a run of 0 means 65536 bytes and a count of 0 is refused") {
-  Rig rig;
+  OperandRig rig;
   DgeCopy copy = rig.good();
   copy.from.run = 0;
   rig.slot = sample::dma_direct2d(copy, 20);
   rig.expect_refused("invalid offset in f, 4096 < (0 + 65584)");
   for (const std::size_t at : {0x20u, 0x22u, 0x38u, 0x3Au}) {
-    Rig zero;
+    OperandRig zero;
     zero.slot[at] = zero.slot[at + 1] = 0;
     zero.expect_refused("transfer of no bytes: a count is 0");
   }
@@ -254,7 +254,7 @@ TEST_CASE("SBUF operands stay inside their partitions and off the reserved bytes
   for (const Row& row : rows) {
     INFO(arch_name(row.arch) << " offset " << row.offset << " step " << row.step[0] << ","
                              << row.step[1] << " run " << row.run);
-    Rig rig(row.arch);
+    OperandRig rig(row.arch);
     if (row.reserved) {
       const_cast<Kbin&>(rig.program.kbin()).carveouts = {{0x37FF8, 8, 0, 128}};
     }
@@ -312,7 +312,7 @@ TEST_CASE("tensor loads and stores are bounded and need a dtype other than u64")
   const auto check = [](std::uint32_t var, std::uint32_t offset, int dtype, std::string text) {
     INFO("variable " << var << " offset " << offset << " dtype " << dtype);
     for (const bool load : {true, false}) {
-      Rig rig;
+      OperandRig rig;
       rig.slot = load ? sample::tensor_load(var, offset, 5) : sample::tensor_store(var, offset, 7);
       rig.slot[0x0C] = static_cast<std::uint8_t>(dtype);
       if (text.empty()) {
@@ -322,7 +322,7 @@ TEST_CASE("tensor loads and stores are bounded and need a dtype other than u64")
       }
     }
   };
-  const Rig names;
+  const OperandRig names;
   for (const int dtype : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})
     check(names.f, 0, dtype, "");
   for (const int dtype : {0, 1, 17, 255}) {
@@ -346,12 +346,12 @@ TEST_CASE("tensor loads and stores are bounded and need a dtype other than u64")
 }
 
 TEST_CASE("tensor steps count in elements and may be negative") {
-  Rig rig;
+  OperandRig rig;
   rig.slot = sample::tensor_load(rig.f, 4092, 5);
   rig.slot[0x0E] = 4;
   store_le<std::uint32_t>(MutableBytes(rig.slot), 0x18, static_cast<std::uint32_t>(-341));
   CHECK(rig.plan());  // 4092, 2728, 1364, 0
-  Rig below;
+  OperandRig below;
   below.slot = sample::tensor_load(below.f, 4088, 5);
   below.slot[0x0E] = 4;
   store_le<std::uint32_t>(MutableBytes(below.slot), 0x18, static_cast<std::uint32_t>(-341));
@@ -379,7 +379,7 @@ TEST_CASE("a tensor load or store stays in one 16 MiB window") {
     for (const bool load : {true, false}) {
       INFO(fmt::format("{:#x} {}x{} by {} and {}", c.first_byte, c.counts[0], c.counts[1],
                        c.steps[0], c.steps[1]));
-      Rig rig;
+      OperandRig rig;
       constexpr std::uint32_t middle = 2048;
       rig.slot =
           load ? sample::tensor_load(rig.f, middle, 5) : sample::tensor_store(rig.f, middle, 5);
@@ -411,7 +411,7 @@ TEST_CASE("a tensor load or store stays in one 16 MiB window") {
 TEST_CASE("a real tensor load or store with an immediate address stays in one 16 MiB window") {
   const auto plan = [](std::uint8_t opcode, std::uint64_t address, std::uint8_t dtype, int count,
                        int step) {
-    Rig rig;
+    OperandRig rig;
     rig.slot = {opcode, 0x10};
     rig.slot[0x0C] = dtype;
     rig.slot[0x0E] = static_cast<std::uint8_t>(count);
@@ -440,7 +440,7 @@ TEST_CASE("a real tensor load or store with an immediate address stays in one 16
 }
 
 TEST_CASE("an address that needs the marker byte is refused at relocation") {
-  Rig rig;
+  OperandRig rig;
   const auto plan = rig.plan();
   REQUIRE(plan);
   const Kbin& kbin = rig.program.kbin();
@@ -456,7 +456,7 @@ TEST_CASE("an address that needs the marker byte is refused at relocation") {
 }
 
 TEST_CASE("one variable with sites in two rings, a record and a table is patched everywhere") {
-  Rig rig;
+  OperandRig rig;
   const auto q0 = rig.program.queue("q0", Engine::sp, 1),
              q1 = rig.program.queue("q1", Engine::sp, 1);
   rig.program.variable(rig.table).list = {rig.f};

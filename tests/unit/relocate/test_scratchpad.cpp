@@ -25,7 +25,7 @@ struct Outcome {
   }
 };
 
-Outcome plan_of(Program& program, const PlanOptions& options = {}) {
+Outcome outcome_of(Program& program, const PlanOptions& options = {}) {
   return {planned(std::span(&program.kbin(), 1), options)};
 }
 
@@ -43,7 +43,7 @@ TEST_CASE("a variable ending exactly on a page, one under and one over") {
     INFO("offset " << row.offset << " size " << row.size);
     Program program(Arch::v3);
     const auto v = program.scratch("v", row.size, row.offset);
-    const Outcome outcome = plan_of(program);
+    const Outcome outcome = outcome_of(program);
     // The arena is reserved in full even if the variable ends up on its own.
     CHECK(outcome.pages() == row.pages);
     CHECK(outcome.plan.scratchpad.cores[0].bytes == row.offset + row.size);
@@ -71,7 +71,7 @@ TEST_CASE("the page size decides what needs memory of its own") {
     program.scratch("b", 2560 * mib, 0);
     PlanOptions options;
     options.scratchpad.page_bytes = size;
-    return plan_of(program, options);
+    return outcome_of(program, options);
   };
   CHECK(with_page(512 * mib).private_bytes() == 2560 * mib);
   CHECK(with_page(512 * mib).pages() == 5);
@@ -137,7 +137,7 @@ TEST_CASE("local space follows shared space, on the next page if it would stradd
     if (row.shared) program.scratch("s", row.shared, 0, BackingBuf::main);
     const auto l = program.scratch("l", 4096, 0);
     program.scratch("l_end", 4096, row.local - 4096);
-    const Outcome outcome = plan_of(program);
+    const Outcome outcome = outcome_of(program);
     CHECK(outcome.pages() == row.pages);
     CHECK(outcome.of(l).request * page + outcome.of(l).offset == row.base);
     CHECK(outcome.plan.scratchpad.cores[0].bytes == row.base + row.local);
@@ -176,7 +176,7 @@ TEST_CASE("pages a core already has are reused, only the missing ones are reques
   program.scratch("v", 4096, 3 * page);
   PlanOptions options;
   options.cores = {{true, 2, page}};
-  const Outcome outcome = plan_of(program, options);
+  const Outcome outcome = outcome_of(program, options);
   std::vector<std::string> pages;
   for (const Request& request : outcome.plan.requests) {
     if (request.kind != SectionKind::scratchpad_page) continue;
@@ -188,13 +188,13 @@ TEST_CASE("pages a core already has are reused, only the missing ones are reques
   }
   CHECK(pages == std::vector<std::string>{"scratchpad page 2", "scratchpad page 3"});
   options.cores = {{true, 9, page}};
-  CHECK(plan_of(program, options).plan.requests.front().kind != SectionKind::scratchpad_page);
+  CHECK(outcome_of(program, options).plan.requests.front().kind != SectionKind::scratchpad_page);
 }
 
 TEST_CASE("virtual variables share bytes when the compiler says so") {
   Program program(Arch::v2);
   const auto a = program.scratch("a", 8192, 0), b = program.scratch("b", 8192, 4096);
-  const Outcome outcome = plan_of(program);
+  const Outcome outcome = outcome_of(program);
   CHECK(outcome.of(a).offset == 0);
   CHECK(outcome.of(b).offset == 4096);
   CHECK(outcome.plan.scratchpad.cores[0].bytes == 12288);
@@ -235,7 +235,7 @@ TEST_CASE("what does not fit a page is listed, with the page size that gives roo
         Row{{{0, page + 1}, {2 * page - 4096, 8192}}, 2, 3 * page}, Row{{{0, 4096 * mib}}, 1, 0}}) {
     Program program(Arch::v3);
     for (const auto& [offset, size] : row.variables) program.scratch("v", size, offset);
-    const Outcome outcome = plan_of(program);
+    const Outcome outcome = outcome_of(program);
     CHECK(outcome.plan.scratchpad.oversized.size() == row.oversized);
     CHECK(outcome.plan.scratchpad.advised_page_bytes == row.advised);
     const auto& warnings = outcome.plan.kbins[0].warnings;
@@ -249,7 +249,7 @@ TEST_CASE("what does not fit a page is listed, with the page size that gives roo
     if (row.advised == 0) continue;
     PlanOptions options;
     options.scratchpad.page_bytes = row.advised;
-    CHECK(plan_of(program, options).plan.scratchpad.oversized.empty());
+    CHECK(outcome_of(program, options).plan.scratchpad.oversized.empty());
   }
 }
 
@@ -267,7 +267,7 @@ TEST_CASE("contiguous pages hold every variable, straddling or not, from the las
     Program program(arch);
     const auto first = program.scratch("first", 4096, 0);
     const auto straddling = program.scratch("straddling", small + 8192, small - 4096);
-    const Outcome outcome = plan_of(program, contiguous_options());
+    const Outcome outcome = outcome_of(program, contiguous_options());
     CHECK(outcome.plan.scratchpad.contiguous);
     CHECK(outcome.plan.scratchpad.page_bytes == small);
     CHECK(outcome.plan.scratchpad.oversized.empty());
@@ -350,7 +350,7 @@ TEST_CASE(
     PlanOptions options = contiguous_options();
     options.logical_core_size = size;
     options.driver_has_contiguous = driver;
-    const Outcome outcome = plan_of(program, options);
+    const Outcome outcome = outcome_of(program, options);
     CHECK(outcome.plan.scratchpad.contiguous == outcome.plan.scratchpad.fallback.empty());
     CHECK(outcome.plan.scratchpad.page_bytes ==
           (outcome.plan.scratchpad.contiguous ? 64 * mib : page));

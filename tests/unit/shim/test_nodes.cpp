@@ -23,7 +23,7 @@ using namespace neffld::test;
 
 namespace {
 
-std::string refusal_of(const std::string& path, const NodeOptions& options = {}) {
+std::string node_refusal(const std::string& path, const NodeOptions& options = {}) {
   const auto file = open_node(path, options);
   return file ? "opened" : to_sentence(file.error());
 }
@@ -48,7 +48,7 @@ std::string refusal_for_nobody(const std::string& path, const NodeOptions& optio
   REQUIRE(child >= 0);
   if (child == 0) {
     std::string text;
-    if (setgid(65534) == 0 && setuid(65534) == 0) text = refusal_of(path, options);
+    if (setgid(65534) == 0 && setuid(65534) == 0) text = node_refusal(path, options);
     const auto written = write(ends[1], text.data(), text.size());
     _exit(written < 0);
   }
@@ -74,29 +74,29 @@ shim::NodeFacts facts(std::uint32_t architecture, std::uint32_t min, std::uint32
 
 TEST_CASE("an absent node, a file, a folder and a pipe are told apart") {
   const Scratch scratch;
-  const std::string absent = refusal_of(scratch.path("neuron0"));
+  const std::string absent = node_refusal(scratch.path("neuron0"));
   CHECK(has(absent, "does not exist"));
   CHECK(has(absent, "load the Neuron driver or neuron_sim"));
   write_all(scratch.path("file"), as_bytes("x"));
-  CHECK(has(refusal_of(scratch.path("file")), "is not a Neuron node: it is a regular file"));
-  CHECK(has(refusal_of(scratch.path("")), "it is a folder"));
+  CHECK(has(node_refusal(scratch.path("file")), "is not a Neuron node: it is a regular file"));
+  CHECK(has(node_refusal(scratch.path("")), "it is a folder"));
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
-  CHECK(has(refusal_of(scratch.path("pipe")), "it is a pipe"));
+  CHECK(has(node_refusal(scratch.path("pipe")), "it is a pipe"));
 }
 
 TEST_CASE("another driver's node is refused, by its class or by its answer") {
-  CHECK(has(refusal_of("/dev/null"), "/dev/null: is not a Neuron node: character device 1:3"));
+  CHECK(has(node_refusal("/dev/null"), "/dev/null: is not a Neuron node: character device 1:3"));
   const Scratch empty;
   NodeOptions options;
   options.sysfs_folder = empty.path("");
-  CHECK(has(refusal_of("/dev/null", options), "Inappropriate ioctl for device"));
+  CHECK(has(node_refusal("/dev/null", options), "Inappropriate ioctl for device"));
 }
 
 TEST_CASE("a node nobody serves is refused") {
   const Scratch scratch;
   const std::string path = scratch.path("neuron0");
   if (!make_node(path, 511, 77, 0600)) return;
-  CHECK(has(refusal_of(path), "no driver serves it"));
+  CHECK(has(node_refusal(path), "no driver serves it"));
 }
 
 TEST_CASE("a node that may not be opened tells who may") {
@@ -153,8 +153,8 @@ TEST_CASE("the reasons have different sentences, all with a next step") {
   const Scratch scratch;
   write_all(scratch.path("file"), as_bytes("x"));
   const auto versions = shim::check_versions(facts(3, 12, 13), "n");
-  const std::set<std::string> sentences = {refusal_of(scratch.path("neuron0")),
-                                           refusal_of(scratch.path("file")),
+  const std::set<std::string> sentences = {node_refusal(scratch.path("neuron0")),
+                                           node_refusal(scratch.path("file")),
                                            to_sentence(shim::open_error("n", EACCES, 0).value()),
                                            to_sentence(shim::open_error("n", EBUSY, 0).value()),
                                            to_sentence(shim::open_error("n", ENXIO, 0).value()),
