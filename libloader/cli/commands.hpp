@@ -52,6 +52,7 @@ void add_disasm(CLI::App& app, Action& run);
 void add_ip(CLI::App& app, Action& run);
 void add_pack(CLI::App& app, Action& run);
 void add_unpack(CLI::App& app, Action& run);
+void add_repro(CLI::App& app, Action& run);
 void add_conformance(CLI::App& app, Action& run);
 void add_run(CLI::App& app, Action& run);
 void add_run_with(CLI::App& app, Action& run);

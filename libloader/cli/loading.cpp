@@ -104,14 +104,9 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
   load.packet_bytes = plan.packet_bytes;
   load.until = until;
   // What is printed or kept for comparison should be the same each time.
-  load.one_thread = options.device.dry_run || !options.device.record.empty();
+  load.one_thread = options.one_thread || options.device.dry_run || !options.device.record.empty();
   load.progress = progress;
-  auto loaded = loading.session->load(std::move(parsed), load);
-  if (!loaded) {
-    fmt::print(stderr, "{}", loading.session->memory_report());
-    return tl::unexpected<Error>(std::move(loaded.error()));
-  }
-  LoadedModel* model = *loaded;
+  NEFFLD_ASSIGN(LoadedModel * model, loading.session->load(std::move(parsed), load));
   item.loaded = model;
   item.parsed = &model->parsed;
   item.plan = &model->plan;
@@ -120,11 +115,9 @@ Result<void> load_on_device(Loading& loading, ParsedModel parsed, const LoadingO
   return loading.session->bind(*model, std::move(io));
 }
 
-Result<void> load_file(Loading& loading, const std::string& file, const LoadingOptions& options,
-                       Stage until, const ProgressSink& progress) {
+Result<void> load_bytes(Loading& loading, const std::string& file, Bytes bytes,
+                        const LoadingOptions& options, Stage until, const ProgressSink& progress) {
   ParseOptions parse = parse_options(options, std::min(until, Stage::build));
-  NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
-                read_file(file, parse.container.limits.file_bytes()));
   parse.progress = progress;
   const Arch device = loading.session ? loading.session->arch() : named_arch(options.device.name);
   NEFFLD_ASSIGN(ParsedModel parsed, parse_model(bytes, device, parse));
@@ -144,6 +137,16 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
   }
   loading.report.items.push_back(std::move(item));
   return {};
+}
+
+Result<void> load_file(Loading& loading, const std::string& file, const LoadingOptions& options,
+                       Stage until, const ProgressSink& progress) {
+  const ParseOptions parse = parse_options(options, Stage::parse);
+  NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
+                read_file(file, parse.container.limits.file_bytes()));
+  auto loaded = load_bytes(loading, file, bytes, options, until, progress);
+  if (!loaded && loading.session) fmt::print(stderr, "{}", loading.session->memory_report());
+  return loaded;
 }
 
 }  // namespace
@@ -338,6 +341,12 @@ Result<Loading> load_files(const LoadingOptions& options) {
     for (const auto& [command, count] : loading.session->calls()) loading.report.ioctls += count;
   }
   return loading;
+}
+
+Result<void> try_load(Bytes bytes, const LoadingOptions& options) {
+  NEFFLD_ASSIGN(const Stage until, parse_stage(options.until));
+  Loading loading;
+  return load_bytes(loading, "", bytes, options, until, {});
 }
 
 Result<void> print_text(std::string_view text) {

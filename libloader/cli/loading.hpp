@@ -27,6 +27,7 @@ struct LoadingOptions {
   std::uint64_t max_ring_bytes = PlanOptions().max_ring_bytes;
   std::uint64_t packet_bytes = 0;
   bool no_verify = false, allow_legacy = false;
+  bool one_thread = false;  ///< LoadOptions::one_thread
   std::uint64_t max_inflated = 0, max_members = 0;
   std::uint32_t max_json_depth = 0;
   /// Opens the device; a command that needs more of it than the session puts itself in between.
@@ -66,6 +67,10 @@ Error in_file(Error error, const std::string& file);
 Result<Stage> parse_stage(const std::string& name);
 /// Takes the files as far as `options.until` says. On error nothing of them stays on the device.
 Result<Loading> load_files(const LoadingOptions& options);
+
+/// Takes the bytes of a file as far as `options.until` says, on a device of its own, and gives
+/// everything back. Looks at no other file and prints nothing.
+Result<void> try_load(Bytes bytes, const LoadingOptions& options);
 
 /// An output may not be one of the inputs: writing it would destroy them. Error class usage.
 Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs);

@@ -66,6 +66,7 @@ int run(int argc, char** argv) {
   neffld::cli::add_trace(app, action);
   neffld::cli::add_pack(app, action);
   neffld::cli::add_unpack(app, action);
+  neffld::cli::add_repro(app, action);
   neffld::cli::add_conformance(app, action);
   neffld::cli::add_bench(app, action);
   neffld::cli::add_run(app, action);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace neffld::cli {
 namespace {
@@ -35,21 +36,22 @@ class JsonLines {
   std::uint64_t last_done_ = 0;
 };
 
+/// A line that rewrites itself.
 class TerminalLine {
  public:
   ~TerminalLine() {
     if (shown_) fmt::print(stderr, "\r\x1b[K");
   }
-  void operator()(const Progress& progress) {
+  /// Whether it is time for another line.
+  bool due() {
     const auto now = Clock::now();
-    if (now - begin_ < quiet_time || now - last_ < refresh_time) return;
+    if (now - begin_ < quiet_time || now - last_ < refresh_time) return false;
     last_ = now;
+    return true;
+  }
+  void show(const std::string& text) {
     shown_ = true;
-    fmt::print(stderr, "\r\x1b[K{} {:.1f} MiB", stage_name(progress.stage),
-               static_cast<double>(progress.done) / (1 << 20));
-    if (progress.total) {
-      fmt::print(stderr, " of about {:.1f}", static_cast<double>(progress.total) / (1 << 20));
-    }
+    fmt::print(stderr, "\r\x1b[K{}", text);
     std::fflush(stderr);
   }
 
@@ -58,17 +60,51 @@ class TerminalLine {
   bool shown_ = false;
 };
 
-template <class Printer>
-ProgressSink wrap() {
-  return
-      [printer = std::make_shared<Printer>()](const Progress& progress) { (*printer)(progress); };
+double mebibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / (1 << 20);
+}
+
+class LoadLine {
+ public:
+  void operator()(const Progress& progress) {
+    if (!line_.due()) return;
+    std::string text =
+        fmt::format("{} {:.1f} MiB", stage_name(progress.stage), mebibytes(progress.done));
+    if (progress.total) text += fmt::format(" of about {:.1f}", mebibytes(progress.total));
+    line_.show(text);
+  }
+
+ private:
+  TerminalLine line_;
+};
+
+class ReproLine {
+ public:
+  void operator()(const ReproProgress& progress) {
+    if (!line_.due()) return;
+    line_.show(fmt::format("tried {} files in {:.0f} s, {} showed the error, the last has {} bytes",
+                           progress.tried, progress.seconds, progress.taken, progress.bytes));
+  }
+
+ private:
+  TerminalLine line_;
+};
+
+template <class Value, class Printer>
+std::function<void(const Value&)> wrap() {
+  return [printer = std::make_shared<Printer>()](const Value& progress) { (*printer)(progress); };
 }
 
 }  // namespace
 
 ProgressSink make_progress(bool json) {
-  if (json) return wrap<JsonLines>();
-  if (isatty(STDERR_FILENO)) return wrap<TerminalLine>();
+  if (json) return wrap<Progress, JsonLines>();
+  if (isatty(STDERR_FILENO)) return wrap<Progress, LoadLine>();
+  return {};
+}
+
+std::function<void(const ReproProgress&)> make_repro_progress() {
+  if (isatty(STDERR_FILENO)) return wrap<ReproProgress, ReproLine>();
   return {};
 }
 

@@ -19,6 +19,7 @@ import tarfile
 import tempfile
 import unittest
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 
 NEFFLD = os.environ.get("NEFFLD_EXE", "neffld")
 MAKE_SAMPLE = os.environ.get("NEFFLD_MAKE_SAMPLE", "make-sample")
@@ -45,6 +46,12 @@ def run(*arguments, env=None):
                           capture_output=True, check=False)
     return Run(done.returncode, done.stdout.decode("utf-8", "backslashreplace"),
                done.stderr.decode("utf-8", "backslashreplace"))
+
+
+def in_parallel(function, items):
+    """A process start is waiting, not computing."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        return list(pool.map(function, items))
 
 
 @functools.lru_cache(maxsize=None)

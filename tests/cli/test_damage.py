@@ -5,19 +5,12 @@ import os
 import random
 import tarfile
 import unittest
-from concurrent.futures import ThreadPoolExecutor
 
-from support import (FILE, FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, gzip_of, real_files, run,
-                     read_bytes, sample, scratch, tar_of, write_bytes)
+from support import (FILE, FORMAT, RESOURCE, UNSUPPORTED, CliTest, Neff, gzip_of, in_parallel,
+                     real_files, run, read_bytes, sample, scratch, tar_of, write_bytes)
 
 FLIPS = 500
 SEED = 20
-
-
-def in_parallel(function, items):
-    """A process start is waiting, not computing."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        return list(pool.map(function, items))
 
 
 class TruncationTest(CliTest):

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "document.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace neffld {
+namespace {
+
+TarDialect dialect_of(const std::string& name) {
+  if (name == "pax") return TarDialect::pax;
+  return name == "gnu" ? TarDialect::gnu : TarDialect::ustar;
+}
+
+}  // namespace
+
+PackOptions header_options(const Container& container) {
+  const NeffHeader& header = container.header();
+  PackOptions options;
+  options.dialect = dialect_of(container.facts().tar_dialect);
+  options.pkg_version = header.pkg_version;
+  options.version_major = header.neff_version_major;
+  options.version_minor = header.neff_version_minor;
+  options.build_version = header_build(header);
+  options.uuid.emplace();
+  options.num_tpb = header.num_tpb;
+  options.requested_tpb_count = header.requested_tpb_count;
+  std::copy_n(header.tpb_per_node, options.tpb_per_node.size(), options.tpb_per_node.begin());
+  // Before major version 2 nobody looks at them, and the writer would raise the version.
+  options.feature_bits = options.version_major < 2 ? 0 : std::uint64_t{header.feature_bits};
+  options.vnc_size = header.vnc_size;
+  options.word_swapped_hash = container.facts().hash_form == HashForm::word_swapped;
+  options.pad_payload = false;
+  return options;
+}
+
+Document::Document(const Container& container, Judge& judge)
+    : judge_(judge), options_(header_options(container)) {
+  for (const Member& member : container.members()) {
+    members_.push_back(
+        {std::string(member.name), {member.bytes.begin(), member.bytes.end()}, false});
+  }
+}
+
+std::vector<std::size_t> Document::largest_first() const {
+  std::vector<std::size_t> order(members_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(),
+                           [this](std::size_t i) { return members_[i].bytes.size(); });
+  return order;
+}
+
+bool Document::shows() {
+  PackOptions options = options_;
+  options.compression = Compression::none;  // to be read once
+  const auto file = pack_neff(members_, options);
+  return file && judge_.shows(*file);
+}
+
+bool Document::replace(std::size_t member, std::vector<std::uint8_t> bytes) {
+  std::swap(members_[member].bytes, bytes);
+  if (shows()) return true;
+  std::swap(members_[member].bytes, bytes);
+  return false;
+}
+
+bool Document::replace_all(std::vector<PackMember> members) {
+  std::swap(members_, members);
+  if (shows()) return true;
+  std::swap(members_, members);
+  return false;
+}
+
+bool Document::shows_with(const Kept& kept) {
+  std::vector<PackMember> all = std::exchange(members_, {});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (kept[i]) members_.push_back(std::move(all[i]));
+  }
+  const bool result = shows();
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (kept[i]) all[i] = std::move(members_[next++]);
+  }
+  members_ = std::move(all);
+  return result;
+}
+
+bool Document::drop_members(std::size_t most_parts) {
+  const Kept kept = remove_units(members_.size(), most_parts,
+                                 [this](const Kept& some) { return shows_with(some); });
+  std::size_t i = 0;
+  return std::erase_if(members_, [&](const PackMember&) { return !kept[i++]; }) != 0;
+}
+
+Result<std::vector<std::uint8_t>> Document::file() const {
+  return pack_neff(members_, options_);
+}
+
+}  // namespace neffld

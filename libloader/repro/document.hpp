@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// A NEFF in parts: every change of it is judged as a whole file.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "judge.hpp"
+#include "neffld/container.hpp"
+#include "remove_units.hpp"
+
+namespace neffld {
+
+/// The header fields a loader looks at, without the model's name and UUID.
+PackOptions header_options(const Container& container);
+
+class Document {
+ public:
+  Document(const Container& container, Judge& judge);
+
+  const std::vector<PackMember>& members() const { return members_; }
+  /// Numbers of the members, the largest first.
+  std::vector<std::size_t> largest_first() const;
+
+  /// Whether the error shows as the document is.
+  bool shows();
+  /// Takes other bytes for a member, if the error shows with them.
+  bool replace(std::size_t member, std::vector<std::uint8_t> bytes);
+  /// Takes other members, if the error shows with them.
+  bool replace_all(std::vector<PackMember> members);
+  /// Drops the members that are not needed, in groups of down to a `most_parts`-th of all.
+  bool drop_members(std::size_t most_parts);
+
+  /// The file to write, compressed. Errors: those of pack_neff().
+  Result<std::vector<std::uint8_t>> file() const;
+
+ private:
+  bool shows_with(const Kept& kept);
+
+  Judge& judge_;
+  PackOptions options_;
+  std::vector<PackMember> members_;
+};
+
+}  // namespace neffld

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Whether a candidate still shows the error, within the time and tries that are allowed.
+#pragma once
+
+#include <chrono>
+
+#include "error_kind.hpp"
+
+namespace neffld {
+
+class Judge {
+ public:
+  Judge(const LoadProbe& probe, ErrorTest same, const ReproOptions& options);
+
+  /// Loads a candidate. False without a try when time or tries are used up.
+  bool shows(Bytes file);
+
+  bool stopped() const { return stopped_; }
+  const ReproProgress& work() const { return work_; }
+
+ private:
+  double seconds() const;
+
+  const LoadProbe& probe_;
+  ErrorTest same_;
+  const ReproOptions& options_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  ReproProgress work_;
+  bool stopped_ = false;
+};
+
+}  // namespace neffld

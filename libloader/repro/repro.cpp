@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "neffld/repro.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "damaged_file.hpp"
+#include "document.hpp"
+#include "json_tree.hpp"
+#include "shrink_member.hpp"
+
+namespace neffld {
+namespace {
+
+/// From coarse to fine, so that large parts go while a load of them is still slow.
+constexpr std::size_t rounds[] = {4, 32, 256, any_parts};
+
+void reduce(Document& document, const Judge& judge, bool keep_weights) {
+  if (!keep_weights) zero_arrays(document);  // first, should the time not last
+  for (const std::size_t parts : rounds) {
+    for (bool changed = true; changed && !judge.stopped();) {
+      changed = document.drop_members(parts);
+      for (const std::size_t member : document.largest_first()) {
+        changed |= shrink_member(document, member, parts, keep_weights);
+      }
+    }
+  }
+}
+
+std::string folder_of(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(name.substr(0, slash + 1));
+}
+
+/// Slots of the stream an engine's JSON names; 0 for another document.
+std::uint64_t slots_of(const Container& container, const Member& member) {
+  if (!member.name.ends_with(".json")) return 0;
+  const auto root = parse_json_parts(member.bytes);
+  if (!root) return 0;
+  for (const JsonPart& part : root->parts) {
+    if (part.key != "instr" || part.kind != JsonPart::Kind::text) continue;
+    const Member* stream = container.find(folder_of(member.name) + part.text);
+    return stream == nullptr ? 0 : stream->bytes.size() / 64;
+  }
+  return 0;
+}
+
+ReproSize size_of(Bytes file, const Container& container) {
+  ReproSize size;
+  size.bytes = file.size();
+  size.members = container.members().size() + container.facts().skipped_members;
+  for (const Member& member : container.members()) {
+    size.inflated += member.bytes.size();
+    size.slots += slots_of(container, member);
+  }
+  return size;
+}
+
+/// What a reader of the report should know about the bytes that are left.
+void tell_contents(Repro& repro, const Document& document) {
+  for (const PackMember& member : document.members()) {
+    repro.members.push_back(member.name);
+    if (member.name.ends_with(".json")) continue;
+    const std::size_t from = is_array(member) ? elements_offset(member) : 0;
+    const bool zero = std::all_of(member.bytes.begin() + static_cast<std::ptrdiff_t>(from),
+                                  member.bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+    if (!zero) (is_array(member) ? repro.weights_left : repro.binary_left).push_back(member.name);
+  }
+}
+
+Result<void> reduce_members(Repro& repro, Bytes file, const Container& container, Judge& judge,
+                            const ReproOptions& options) {
+  repro.before = size_of(file, container);
+  Document document(container, judge);
+  if (!document.shows() && !judge.stopped()) {
+    return fail(Status::failure, ErrorClass::check, {},
+                fmt::format("written anew, the file no longer shows the error: it is in how the "
+                            "file is packed, send the file itself. The error was: {}",
+                            to_sentence(repro.error_before)));
+  }
+  reduce(document, judge, options.keep_weights);
+  NEFFLD_ASSIGN(repro.file, document.file());
+  repro.after.bytes = repro.file.size();
+  // Of a wanted status there may be an archive left that is refused itself.
+  if (const auto after = parse_container(repro.file, options.container)) {
+    repro.after = size_of(repro.file, *after);
+  }
+  tell_contents(repro, document);
+  return {};
+}
+
+void reduce_damaged(Repro& repro, Bytes file, Judge& judge, const ReproOptions& options) {
+  DamagedFile damaged(file, options.container.limits.inflated_bytes);
+  repro.container_damaged = true;
+  repro.before = {file.size(), damaged.content_bytes(), 0, 0};
+  damaged.reduce(judge);
+  repro.file = damaged.file();
+  repro.after = {repro.file.size(), damaged.content_bytes(), 0, 0};
+}
+
+/// The error a file shows, if it is the one that is wanted.
+Result<Error> first_error(Bytes file, const LoadProbe& probe, const std::string& wanted) {
+  std::optional<Error> error = probe(file);
+  if (!error) {
+    return fail(Status::failure, ErrorClass::check, {},
+                "shows no error: it loads, so there is nothing to reproduce");
+  }
+  if (!wanted_error(*error, wanted)(*error)) {
+    return fail(Status::failure, ErrorClass::check, {},
+                fmt::format("shows another error than '{}': {}", wanted, to_sentence(*error)));
+  }
+  return std::move(*error);
+}
+
+Result<Repro> reduce_file(Bytes file, const LoadProbe& probe, const ReproOptions& options) {
+  Repro repro;
+  NEFFLD_ASSIGN(repro.error_before, first_error(file, probe, options.wanted));
+  const ErrorTest same = wanted_error(repro.error_before, options.wanted);
+  Judge judge(probe, same, options);
+  if (const auto container = parse_container(file, options.container)) {
+    NEFFLD_TRY(reduce_members(repro, file, *container, judge, options));
+  } else {
+    reduce_damaged(repro, file, judge, options);
+  }
+  // The proof, with the compression and hash that were left out on the way.
+  const std::optional<Error> after = probe(repro.file);
+  if (!after || !same(*after)) {
+    return fail(Status::failure, ErrorClass::check, {},
+                fmt::format("the reduced file does not show the error once it is compressed, so it "
+                            "is not written. The error was: {}",
+                            to_sentence(repro.error_before)));
+  }
+  repro.error_after = *after;
+  repro.work = judge.work();
+  repro.stopped_early = judge.stopped();
+  return repro;
+}
+
+}  // namespace
+
+Result<Repro> make_repro(Bytes file, const LoadProbe& probe, const ReproOptions& options) {
+  return guarded([&] { return reduce_file(file, probe, options); });
+}
+
+}  // namespace neffld
