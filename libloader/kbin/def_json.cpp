@@ -133,7 +133,17 @@ Result<void> read_top_level_dma(const Subgraph& subgraph, DmaReader& dma, const 
   return cursor.finish();
 }
 
+std::size_t engine_json_bytes(const Subgraph& subgraph, const FileNames& files) {
+  std::size_t bytes = 0;
+  for (const auto& file : files.engines) {
+    const Member* member = file ? subgraph.find(*file) : nullptr;
+    if (member != nullptr) bytes += member->bytes.size();
+  }
+  return bytes;
+}
+
 Result<void> read_engines(Subgraph& subgraph, DmaReader& dma, const FileNames& files) {
+  dma.expect(engine_json_bytes(subgraph, files));
   for (const Engine engine : all_engines) {
     const auto& file = files.engines[static_cast<std::size_t>(engine)];
     if (!file) {

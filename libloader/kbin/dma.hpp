@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "kbin/context.hpp"
+#include "kbin/descriptor_forms.hpp"
 #include "kbin/geometry.hpp"
 
 namespace neffld {
@@ -14,6 +15,10 @@ namespace neffld {
 class DmaReader {
  public:
   explicit DmaReader(Subgraph& subgraph);
+
+  /// Makes room for what so many bytes of `dma` arrays can hold, so that the records are not moved
+  /// while they grow. Pages that stay empty cost nothing.
+  void expect(std::size_t json_bytes);
 
   /// One `dma` array; `engine` is whose file holds it.
   void read_blocks(JsonCursor& cursor, Engine engine);
@@ -29,11 +34,14 @@ class DmaReader {
   void resolve_function(const BlockText& text, DmaBlock& block);
 
   void read_descriptors(JsonCursor& cursor, DmaBlock& block);
-  DmaDescriptor read_descriptor(JsonCursor& cursor);
+  void read_descriptor(JsonCursor& cursor, DmaDescriptor& descriptor);
+  void check_descriptor(JsonCursor& cursor, const DmaDescriptor& descriptor);
   void check_sides(JsonCursor& cursor, const DmaDescriptor& descriptor);
   void check_one(JsonCursor& cursor, const AccessPattern& side, std::string_view prefix);
 
   Subgraph& subgraph_;
+  DescriptorForms forms_;
+  std::uint32_t queue_set_ = 0;  ///< of the last block that named one
   MemoryBounds bounds_;
   std::unordered_map<std::string_view, std::pair<std::uint32_t, std::uint32_t>> instances_;
   std::vector<std::string> functions_;  ///< current function of each queue set, one file

@@ -12,6 +12,7 @@ namespace neffld {
 namespace {
 
 enum class Field : std::uint8_t {
+  comment,  ///< the compiler's; known here only because nearly every block has it
   desc,
   id,
   queue,
@@ -23,7 +24,8 @@ enum class Field : std::uint8_t {
   remote_semaphores,
   section_start_desc,
 };
-constexpr KeyTable<Field, 10> fields = {{{"desc", Field::desc},
+constexpr KeyTable<Field, 11> fields = {{{"#comment", Field::comment},
+                                         {"desc", Field::desc},
                                          {"id", Field::id},
                                          {"queue", Field::queue},
                                          {"semaphore", Field::semaphore},
@@ -57,13 +59,21 @@ DmaReader::DmaReader(Subgraph& subgraph)
   }
 }
 
+void DmaReader::expect(std::size_t json_bytes) {
+  // What the shortest sensible text of each has.
+  constexpr std::size_t descriptor_bytes = 150, block_bytes = 250;
+  Kbin& kbin = subgraph_.kbin;
+  kbin.descriptors.reserve(kbin.descriptors.size() + json_bytes / descriptor_bytes);
+  kbin.blocks.reserve(kbin.blocks.size() + json_bytes / block_bytes);
+}
+
 void DmaReader::read_blocks(JsonCursor& cursor, Engine engine) {
   functions_.assign(subgraph_.kbin.queue_sets.size(), {});
+  forms_.forget();
   cursor.begin_array();
   while (cursor.next_element()) {
-    DmaBlock block = read_block(cursor, engine);
+    subgraph_.kbin.blocks.push_back(read_block(cursor, engine));
     if (!cursor.ok()) return;
-    subgraph_.kbin.blocks.push_back(std::move(block));
   }
 }
 
@@ -74,6 +84,9 @@ DmaBlock DmaReader::read_block(JsonCursor& cursor, Engine engine) {
   ObjectReader object(cursor, fields);
   for (Field field{}; object.next(field);) {
     switch (field) {
+      case Field::comment:
+        cursor.skip();
+        break;
       case Field::desc:
         read_descriptors(cursor, block);
         break;
@@ -132,8 +145,10 @@ void DmaReader::resolve_queue(JsonCursor& cursor, const BlockText& text, DmaBloc
     std::tie(block.queue_set, block.instance) = found->second;
   } else if (text.queue.empty()) {
     return cursor.fail(fmt::format("DMA block {} names neither queue nor instance_name", block.id));
+  } else if (queue_set_ < sets.size() && sets[queue_set_].name == text.queue) {
+    block.queue_set = queue_set_;
   } else if (const auto set = subgraph_.kbin.find_queue_set(text.queue)) {
-    block.queue_set = *set;
+    block.queue_set = queue_set_ = *set;
   } else {
     return cursor.fail(fmt::format("no queue set is called {}", printable(text.queue)), ".queue");
   }
@@ -157,16 +172,36 @@ void DmaReader::resolve_function(const BlockText& text, DmaBlock& block) {
   block.function = current;
 }
 
+namespace {
+
+/// Triggers name a block by id and function (spec 04 section 2.3).
+auto key(const DmaBlock* block) {
+  return std::tie(block->queue_set, block->instance, block->function, block->id);
+}
+bool before(const DmaBlock* a, const DmaBlock* b) {
+  return key(a) < key(b);
+}
+
+/// Real files number the blocks of each ring upwards, so none occurs twice.
+bool rise_in_each_ring(const Kbin& kbin) {
+  std::vector<std::vector<const DmaBlock*>> last;
+  for (const QueueSet& set : kbin.queue_sets) last.emplace_back(set.instances.size());
+  for (const DmaBlock& block : kbin.blocks) {
+    const DmaBlock*& previous = last[block.queue_set][block.instance];
+    if (previous != nullptr && !before(previous, &block)) return false;
+    previous = &block;
+  }
+  return true;
+}
+
+}  // namespace
+
 Result<void> DmaReader::check_block_ids() const {
-  // Triggers name a block by id and function (spec 04 section 2.3).
-  const auto key = [](const DmaBlock* b) {
-    return std::tie(b->queue_set, b->instance, b->function, b->id);
-  };
+  if (rise_in_each_ring(subgraph_.kbin)) return {};
   std::vector<const DmaBlock*> blocks;
   blocks.reserve(subgraph_.kbin.blocks.size());
   for (const DmaBlock& block : subgraph_.kbin.blocks) blocks.push_back(&block);
-  std::stable_sort(blocks.begin(), blocks.end(),
-                   [&](const DmaBlock* a, const DmaBlock* b) { return key(a) < key(b); });
+  std::stable_sort(blocks.begin(), blocks.end(), before);
   const auto twin =
       std::adjacent_find(blocks.begin(), blocks.end(),
                          [&](const DmaBlock* a, const DmaBlock* b) { return key(a) == key(b); });

@@ -11,10 +11,9 @@
 namespace neffld {
 namespace {
 
-/// One side as it stands in the file.
+/// What the file says of one side beside its access pattern.
 struct SideText {
   std::string_view variable;
-  AccessPattern pattern;
   std::uint8_t sizes = 0, steps = 0;
   bool has_sizes = false, has_steps = false, has_dtype = false;
 };
@@ -22,24 +21,24 @@ struct SideText {
 /// The keys of a side, without their prefix.
 enum class SideField : std::uint8_t { variable, dtype, off, sizes, steps };
 
-void read_sizes(JsonCursor& cursor, SideText& side) {
+void read_sizes(JsonCursor& cursor, SideText& side, AccessPattern& pattern) {
   side.has_sizes = true;
   cursor.begin_array();
   while (cursor.next_element()) {
     const std::uint64_t size = cursor.u64();
     if (side.sizes == 4) return cursor.fail("more than 4 dimensions");
     if (size == 0) return cursor.fail("Size cannot be 0");
-    side.pattern.sizes[side.sizes++] = size;
+    pattern.sizes[side.sizes++] = size;
   }
 }
 
-void read_steps(JsonCursor& cursor, SideText& side) {
+void read_steps(JsonCursor& cursor, SideText& side, AccessPattern& pattern) {
   side.has_steps = true;
   cursor.begin_array();
   while (cursor.next_element()) {
     const std::int64_t step = cursor.i64();
     if (side.steps == 4) return cursor.fail("more than 4 dimensions");
-    side.pattern.steps[side.steps++] = step;
+    pattern.steps[side.steps++] = step;
   }
 }
 
@@ -51,22 +50,22 @@ std::uint8_t read_dtype(JsonCursor& cursor) {
   return 0;
 }
 
-void read_side(JsonCursor& cursor, SideField field, SideText& side) {
+void read_side(JsonCursor& cursor, SideField field, SideText& side, AccessPattern& pattern) {
   switch (field) {
     case SideField::variable:
       side.variable = cursor.string();
       break;
     case SideField::off:
-      side.pattern.offset = cursor.u64();
+      pattern.offset = cursor.u64();
       break;
     case SideField::sizes:
-      read_sizes(cursor, side);
+      read_sizes(cursor, side, pattern);
       break;
     case SideField::steps:
-      read_steps(cursor, side);
+      read_steps(cursor, side, pattern);
       break;
     case SideField::dtype:
-      side.pattern.dtype = read_dtype(cursor);
+      pattern.dtype = read_dtype(cursor);
       side.has_dtype = true;
       break;
   }
@@ -133,6 +132,7 @@ constexpr KeyTable<SourceField, 8> source_fields = {{{"from", SourceField::from}
 
 struct Source {
   SideText side;
+  AccessPattern pattern;
   double scale = 1.0;
   std::optional<std::uint64_t> size;
 };
@@ -165,19 +165,19 @@ Source read_source(JsonCursor& cursor) {
   for (SourceField field{}; object.next(field);) {
     switch (field) {
       case SourceField::from:
-        read_side(cursor, SideField::variable, source.side);
+        read_side(cursor, SideField::variable, source.side, source.pattern);
         break;
       case SourceField::dtype:
-        read_side(cursor, SideField::dtype, source.side);
+        read_side(cursor, SideField::dtype, source.side, source.pattern);
         break;
       case SourceField::off:
-        read_side(cursor, SideField::off, source.side);
+        read_side(cursor, SideField::off, source.side, source.pattern);
         break;
       case SourceField::sizes:
-        read_side(cursor, SideField::sizes, source.side);
+        read_side(cursor, SideField::sizes, source.side, source.pattern);
         break;
       case SourceField::steps:
-        read_side(cursor, SideField::steps, source.side);
+        read_side(cursor, SideField::steps, source.side, source.pattern);
         break;
       case SourceField::scale:
         source.scale = cursor.number();
@@ -231,25 +231,25 @@ std::uint8_t read_tiling_dims(JsonCursor& cursor) {
 void read_field(JsonCursor& cursor, Field field, DescriptorText& text, DmaDescriptor& d) {
   switch (field) {
     case Field::from:
-      return read_side(cursor, SideField::variable, text.from);
+      return read_side(cursor, SideField::variable, text.from, d.from);
     case Field::from_dtype:
-      return read_side(cursor, SideField::dtype, text.from);
+      return read_side(cursor, SideField::dtype, text.from, d.from);
     case Field::from_off:
-      return read_side(cursor, SideField::off, text.from);
+      return read_side(cursor, SideField::off, text.from, d.from);
     case Field::from_sizes:
-      return read_side(cursor, SideField::sizes, text.from);
+      return read_side(cursor, SideField::sizes, text.from, d.from);
     case Field::from_steps:
-      return read_side(cursor, SideField::steps, text.from);
+      return read_side(cursor, SideField::steps, text.from, d.from);
     case Field::to:
-      return read_side(cursor, SideField::variable, text.to);
+      return read_side(cursor, SideField::variable, text.to, d.to);
     case Field::to_dtype:
-      return read_side(cursor, SideField::dtype, text.to);
+      return read_side(cursor, SideField::dtype, text.to, d.to);
     case Field::to_off:
-      return read_side(cursor, SideField::off, text.to);
+      return read_side(cursor, SideField::off, text.to, d.to);
     case Field::to_sizes:
-      return read_side(cursor, SideField::sizes, text.to);
+      return read_side(cursor, SideField::sizes, text.to, d.to);
     case Field::to_steps:
-      return read_side(cursor, SideField::steps, text.to);
+      return read_side(cursor, SideField::steps, text.to, d.to);
     case Field::num_tiling_dimensions:
       d.tiling_dims = read_tiling_dims(cursor);
       break;
@@ -289,6 +289,10 @@ void read_field(JsonCursor& cursor, Field field, DescriptorText& text, DmaDescri
   }
 }
 
+DescriptorForm::Side side_of(Field offset) {
+  return offset == Field::from_off ? &DmaDescriptor::from : &DmaDescriptor::to;
+}
+
 bool is_cce(DmaOp op) {
   return op == DmaOp::fma || op == DmaOp::add || op == DmaOp::min || op == DmaOp::max;
 }
@@ -301,20 +305,17 @@ DmaOp choose_op(const Object& object, const DescriptorText& text) {
   return op == DmaOp::copy && text.cast ? DmaOp::cast : op;
 }
 
-/// Looks up the variable and settles the dimensions. `prefix` is "from", "to" or
+/// Looks up the variable and settles the dimensions of `pattern`. `prefix` is "from", "to" or
 /// "from_arr[2].from".
-AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
-                          std::optional<std::uint64_t> legacy_size, std::string_view prefix) {
-  AccessPattern& pattern = side.pattern;
+void finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side, AccessPattern& pattern,
+                 std::optional<std::uint64_t> legacy_size, std::string_view prefix) {
   if (side.variable.empty()) {
-    cursor.fail(fmt::format("Failed to parse, key: {}", prefix));
-    return pattern;
+    return cursor.fail(fmt::format("Failed to parse, key: {}", prefix));
   }
   const Variable* variable = kbin.find_variable(side.variable);
   if (variable == nullptr) {
-    cursor.fail(fmt::format("no variable is called {}", printable(side.variable)),
-                fmt::format(".{}", prefix));
-    return pattern;
+    return cursor.fail(fmt::format("no variable is called {}", printable(side.variable)),
+                       fmt::format(".{}", prefix));
   }
   if (variable->kind == VarKind::list || variable->kind == VarKind::dge_table) {
     cursor.fail(fmt::format("variable {} is a {} and cannot be moved by DMA",
@@ -333,29 +334,27 @@ AccessPattern finish_side(JsonCursor& cursor, const Kbin& kbin, SideText side,
                             side.sizes, side.steps),
                 fmt::format(".{}_sizes", prefix));
   } else if (pattern.steps[0] != 1) {
-    cursor.fail(
-        fmt::format("the innermost step is {}, it must be 1", pattern.steps[0]),
-        fmt::format(".{}_steps[0]", prefix));
+    cursor.fail(fmt::format("the innermost step is {}, it must be 1", pattern.steps[0]),
+                fmt::format(".{}_steps[0]", prefix));
   }
   pattern.dims = side.sizes;
-  return pattern;
 }
 
-void finish_cce(JsonCursor& cursor, Kbin& kbin, const DescriptorText& text, DmaDescriptor& d) {
+void finish_cce(JsonCursor& cursor, Kbin& kbin, DescriptorText& text, DmaDescriptor& d) {
   if (text.sources.empty()) return cursor.fail("Failed to parse, key: from_arr");
   CceInfo cce;
   for (std::size_t i = 0; i < text.sources.size(); ++i) {
-    const Source& source = text.sources[i];
+    Source& source = text.sources[i];
     const std::string prefix = fmt::format("from_arr[{}].from", i);
     if (!source.side.has_dtype) {
       return cursor.fail("Invalid cce desc ap without dtype", "." + prefix + "_dtype");
     }
     const auto size = source.size ? source.size : text.size;
-    const AccessPattern pattern = finish_side(cursor, kbin, source.side, size, prefix);
+    finish_side(cursor, kbin, source.side, source.pattern, size, prefix);
     if (i == 0) {
-      d.from = pattern;
+      d.from = source.pattern;
     } else {
-      cce.extra_sources.push_back(pattern);
+      cce.extra_sources.push_back(source.pattern);
     }
     cce.scales.push_back(source.scale * text.scale);
   }
@@ -389,39 +388,50 @@ void DmaReader::read_descriptors(JsonCursor& cursor, DmaBlock& block) {
   block.first_descriptor = static_cast<std::uint32_t>(descriptors.size());
   cursor.begin_array();
   while (cursor.next_element()) {
-    DmaDescriptor descriptor = read_descriptor(cursor);
-    if (!cursor.ok()) return;
     if (descriptors.size() == std::numeric_limits<std::uint32_t>::max()) {
       return cursor.fail(fail(Status::resource, ErrorClass::resource, cursor.where(),
                               "more than 4294967295 descriptors in one subgraph"));
     }
-    descriptors.push_back(descriptor);
+    DmaDescriptor& descriptor = descriptors.emplace_back();
+    if (!forms_.take(cursor, descriptor)) read_descriptor(cursor, descriptor);
+    if (cursor.ok()) check_descriptor(cursor, descriptor);
+    if (!cursor.ok()) return;
   }
   block.descriptor_count = static_cast<std::uint32_t>(descriptors.size() - block.first_descriptor);
 }
 
-DmaDescriptor DmaReader::read_descriptor(JsonCursor& cursor) {
+void DmaReader::read_descriptor(JsonCursor& cursor, DmaDescriptor& descriptor) {
   Kbin& kbin = subgraph_.kbin;
-  DmaDescriptor descriptor;
   DescriptorText text;
+  DescriptorForm form;
+  form.start(cursor);
   Object object(cursor, fields);
-  for (Field field{}; object.next(field);) read_field(cursor, field, text, descriptor);
-  if (!cursor.ok()) return descriptor;
+  for (Field field{}; object.next(field);) {
+    const bool is_offset = field == Field::from_off || field == Field::to_off;
+    if (is_offset) form.offset_begins(cursor, side_of(field));
+    read_field(cursor, field, text, descriptor);
+    if (is_offset) form.offset_ends(cursor);
+  }
+  if (!cursor.ok()) return;
   descriptor.op = choose_op(object, text);
   if (is_cce(descriptor.op)) {
     finish_cce(cursor, kbin, text, descriptor);
   } else {
-    descriptor.from = finish_side(cursor, kbin, text.from, text.size, "from");
+    finish_side(cursor, kbin, text.from, descriptor.from, text.size, "from");
   }
-  if (!cursor.ok()) return descriptor;
-  descriptor.to = finish_side(cursor, kbin, text.to, text.size, "to");
+  if (!cursor.ok()) return;
+  finish_side(cursor, kbin, text.to, descriptor.to, text.size, "to");
   if (descriptor.op == DmaOp::transpose) check_transpose_keys(cursor, object, text);
-  if (!cursor.ok()) return descriptor;
-  if (auto problem = check_shapes(descriptor, kbin)) {
+  if (!cursor.ok() || is_cce(descriptor.op)) return;  // each has a CceInfo of its own
+  form.finish(cursor, descriptor);
+  forms_.keep(form);
+}
+
+void DmaReader::check_descriptor(JsonCursor& cursor, const DmaDescriptor& descriptor) {
+  if (auto problem = check_shapes(descriptor, subgraph_.kbin)) {
     cursor.fail(std::move(problem->text), problem->field);
   }
   check_sides(cursor, descriptor);
-  return descriptor;
 }
 
 void DmaReader::check_sides(JsonCursor& cursor, const DmaDescriptor& descriptor) {

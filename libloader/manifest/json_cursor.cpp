@@ -3,64 +3,23 @@
 
 #include <fmt/format.h>
 #include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
+#include <deque>
 
 #include "manifest/printable.hpp"
 
 namespace neffld {
 namespace {
 
-/// The event RapidJSON reports for one scalar.
-struct Token : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Token> {
-  enum class Type : std::uint8_t { none, null, boolean, unsigned_integer, negative, real, string };
-  Type type = Type::none;
-  std::uint64_t integer = 0;  // two's complement for `negative`
-  double real = 0;
-  std::string_view text;
-
-  bool set(Type new_type, std::uint64_t value) {
-    type = new_type;
-    integer = value;
-    return true;
-  }
-  bool Null() { return set(Type::null, 0); }
-  bool Bool(bool value) { return set(Type::boolean, value ? 1 : 0); }
-  bool Int(int value) { return Int64(value); }
-  bool Uint(unsigned value) { return set(Type::unsigned_integer, value); }
-  bool Int64(std::int64_t value) { return set(Type::negative, static_cast<std::uint64_t>(value)); }
-  bool Uint64(std::uint64_t value) { return set(Type::unsigned_integer, value); }
-  bool Double(double value) {
-    real = value;
-    return set(Type::real, 0);
-  }
-  bool String(const char* value, rapidjson::SizeType length, bool) {
-    text = {value, length};
-    return set(Type::string, 0);
-  }
-};
-
 // RapidJSON counts the bytes of a string in 32 bits.
 constexpr std::size_t max_text = 0xFFFFFFFE;
 
-bool is_white(char c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 bool ends_number(char c) {
-  return c == ',' || c == ']' || c == '}' || is_white(c);
-}
-
-/// Marks every byte of `word` that cannot stand unchanged inside a JSON string: control
-/// characters, '"', '\\' and non-ASCII. The lowest mark is exact, higher ones may be false.
-std::uint64_t special_bytes(std::uint64_t word) {
-  constexpr std::uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
-  const auto zero = [](std::uint64_t w) { return (w - ones) & ~w; };
-  const std::uint64_t control = (word - ones * 0x20) & ~word;
-  return (control | zero(word ^ ones * '"') | zero(word ^ ones * '\\') | word) & high;
+  return c == ',' || c == ']' || c == '}' || json_text::is_white(c);
 }
 
 bool plain_key(std::string_view key) {
@@ -72,92 +31,55 @@ bool plain_key(std::string_view key) {
 
 }  // namespace
 
-struct JsonCursor::Scanner {
-  // Room behind the text lets the string scan read whole words.
-  static constexpr std::size_t slack = 8;
+/// Takes the event RapidJSON reports for one scalar.
+struct JsonCursor::TokenHandler : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TokenHandler> {
+  TokenHandler(Token& to, std::deque<std::string>& strings) : token(to), decoded(strings) {}
 
-  explicit Scanner(Bytes text)
-      : buffer(std::make_unique_for_overwrite<char[]>(text.size() + slack)), next(buffer.get()) {
-    if (!text.empty()) std::memcpy(buffer.get(), text.data(), text.size());
-    std::memset(buffer.get() + text.size(), 0, slack);
-  }
-
-  // The bulk of the files is plain strings and small integers: those two are read here, since
-  // going through RapidJSON for each costs several times the rest. All else is RapidJSON's.
-  [[gnu::always_inline]] bool scan_plain() {
-    start = next;
-    return scan_plain_string() || scan_plain_integer();
-  }
-
-  bool scan_plain_string() {
-    if (*next != '"') return false;
-    const char* end = next + 1;
-    if constexpr (std::endian::native == std::endian::little) {
-      for (;; end += 8) {
-        std::uint64_t word;
-        std::memcpy(&word, end, sizeof word);
-        if (const std::uint64_t marks = special_bytes(word)) {
-          end += std::countr_zero(marks) / 8;
-          break;
-        }
-      }
-    } else {
-      while (special_bytes(static_cast<unsigned char>(*end) | 0x2020202020202000) == 0) ++end;
-    }
-    if (*end != '"') return false;
-    token.type = Token::Type::string;
-    token.text = {next + 1, static_cast<std::size_t>(end - next - 1)};
-    next += end + 1 - next;
+  bool set(Token::Type type, std::uint64_t value) {
+    token.type = type;
+    token.integer = value;
     return true;
   }
-
-  bool scan_plain_integer() {
-    const auto digit = [](char c) { return static_cast<unsigned>(c - '0'); };
-    std::uint64_t value = digit(*next);
-    if (value > 9) return false;
-    char* end = next + 1;
-    if (value != 0) {
-      constexpr std::ptrdiff_t safe_digits = 19;  // cannot exceed 64 bits
-      for (; digit(*end) <= 9; ++end) {
-        if (end - next >= safe_digits) return false;
-        value = value * 10 + digit(*end);
-      }
-    }
-    if (!ends_number(*end)) return false;
-    token.set(Token::Type::unsigned_integer, value);
-    next = end;
-    return true;
+  bool Null() { return set(Token::Type::null, 0); }
+  bool Bool(bool value) { return set(Token::Type::boolean, value ? 1 : 0); }
+  bool Int(int value) { return Int64(value); }
+  bool Uint(unsigned value) { return set(Token::Type::unsigned_integer, value); }
+  bool Int64(std::int64_t value) {
+    return set(Token::Type::negative, static_cast<std::uint64_t>(value));
+  }
+  bool Uint64(std::uint64_t value) { return set(Token::Type::unsigned_integer, value); }
+  bool Double(double value) {
+    token.real = value;
+    return set(Token::Type::real, 0);
+  }
+  bool String(const char* value, rapidjson::SizeType length, bool) {
+    token.text = decoded.emplace_back(value, length);
+    return set(Token::Type::string, 0);
   }
 
-  bool scan_any() {
-    constexpr unsigned flags = rapidjson::kParseInsituFlag | rapidjson::kParseStopWhenDoneFlag |
-                               rapidjson::kParseValidateEncodingFlag;
-    rapidjson::InsituStringStream stream(next);
-    reader.Parse<flags>(stream, token);
-    next = stream.src_;
-    return !reader.HasParseError();
-  }
+  Token& token;
+  std::deque<std::string>& decoded;
+};
 
-  std::size_t offset() const { return static_cast<std::size_t>(next - buffer.get()); }
-
-  std::unique_ptr<char[]> buffer;
-  char* next;                   // first character not yet read
-  const char* start = nullptr;  // first character of the token
-  Token token;
+/// What only documents with other than plain scalars need.
+struct JsonCursor::Rare {
   rapidjson::Reader reader;
+  std::deque<std::string> decoded;  ///< strings with escapes or other than ASCII
 };
 
 JsonCursor::JsonCursor(std::string_view member, Bytes text, std::uint32_t max_depth)
     : member_(member),
       max_depth_(max_depth),
-      scanner_(std::make_unique<Scanner>(text.size() <= max_text ? text : Bytes())) {
+      begin_(as_text(text).data()),
+      next_(begin_),
+      end_(begin_ + text.size()) {
   if (text.size() > max_text) {
     fail(fmt::format("a JSON document of {} bytes, at most {} are read", text.size(), max_text));
     return;
   }
   // RapidJSON ends at the first NUL, so a NUL would hide everything behind it.
-  if (const void* nul = text.empty() ? nullptr : std::memchr(text.data(), 0, text.size())) {
-    scanner_->next += static_cast<const std::uint8_t*>(nul) - text.data();
+  if (const void* nul = text.empty() ? nullptr : std::memchr(begin_, 0, text.size())) {
+    next_ = static_cast<const char*>(nul);
     fail_syntax("a NUL byte");
   }
   if (as_text(text).starts_with("\xEF\xBB\xBF")) fail_syntax("a byte order mark");
@@ -165,9 +87,10 @@ JsonCursor::JsonCursor(std::string_view member, Bytes text, std::uint32_t max_de
 
 JsonCursor::~JsonCursor() = default;
 
-[[gnu::always_inline]] inline char JsonCursor::next_char() {
-  while (is_white(*scanner_->next)) ++scanner_->next;
-  return *scanner_->next;
+/// The next character that is no white space; NUL at the end of the text.
+char JsonCursor::next_char() {
+  while (next_ != end_ && json_text::is_white(*next_)) ++next_;
+  return next_ != end_ ? *next_ : '\0';
 }
 
 JsonCursor::Kind JsonCursor::peek() {
@@ -194,26 +117,55 @@ JsonCursor::Kind JsonCursor::peek() {
 bool JsonCursor::scan_scalar() {
   if (error_) return false;
   next_char();
-  return scanner_->scan_plain() || scan_rare();
+  return scan_plain() || scan_rare();
 }
 
-// Kept out of scan_scalar, so that the common case stays small.
-[[gnu::noinline]] bool JsonCursor::scan_rare() {
-  const char c = next_char();
-  if (c == '{' || c == '[') {
-    scanner_->token.type = Token::Type::none;
+bool JsonCursor::scan_plain() {
+  start_ = next_;
+  if (take_string(token_.text)) {
+    token_.type = Token::Type::string;
     return true;
   }
-  if (c == '\0') {
-    return fail_syntax("the text ends where a value is expected");
-  }
-  if (scanner_->scan_any()) return true;
-  return fail_syntax(rapidjson::GetParseError_En(scanner_->reader.GetParseErrorCode()));
+  return scan_integer();
 }
 
-std::uint64_t JsonCursor::u64(std::uint64_t max) {
+bool JsonCursor::scan_integer() {
+  constexpr std::ptrdiff_t safe_digits = 19;  // cannot exceed 64 bits
+  const char* at = next_;
+  std::uint64_t value = 0;
+  while (at != end_ && *at >= '0' && *at <= '9' && at - next_ <= safe_digits) {
+    value = value * 10 + static_cast<unsigned>(*at++ - '0');
+  }
+  const std::ptrdiff_t digits = at - next_;
+  if (digits == 0 || digits > safe_digits || (digits > 1 && *next_ == '0')) return false;
+  if (at != end_ && !ends_number(*at)) return false;
+  token_.type = Token::Type::unsigned_integer;
+  token_.integer = value;
+  next_ = at;
+  return true;
+}
+
+bool JsonCursor::scan_rare() {
+  const char c = next_char();
+  if (c == '{' || c == '[') {
+    token_.type = Token::Type::none;
+    return true;
+  }
+  if (c == '\0') return fail_syntax("the text ends where a value is expected");
+  if (!rare_) rare_ = std::make_unique<Rare>();
+  constexpr unsigned flags =
+      rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseValidateEncodingFlag;
+  rapidjson::MemoryStream stream(next_, static_cast<std::size_t>(left()));
+  TokenHandler handler(token_, rare_->decoded);
+  rare_->reader.Parse<flags>(stream, handler);
+  next_ += stream.Tell();
+  if (!rare_->reader.HasParseError()) return true;
+  return fail_syntax(rapidjson::GetParseError_En(rare_->reader.GetParseErrorCode()));
+}
+
+std::uint64_t JsonCursor::any_u64(std::uint64_t max) {
   if (!scan_scalar()) return 0;
-  const Token& token = scanner_->token;
+  const Token& token = token_;
   if (token.type != Token::Type::unsigned_integer) {
     fail_type("an unsigned integer");
     return 0;
@@ -225,13 +177,9 @@ std::uint64_t JsonCursor::u64(std::uint64_t max) {
   return token.integer;
 }
 
-std::uint32_t JsonCursor::u32(std::uint32_t max) {
-  return static_cast<std::uint32_t>(u64(max));
-}
-
-std::int64_t JsonCursor::i64(std::int64_t min, std::int64_t max) {
+std::int64_t JsonCursor::any_i64(std::int64_t min, std::int64_t max) {
   if (!scan_scalar()) return 0;
-  const Token& token = scanner_->token;
+  const Token& token = token_;
   const bool negative = token.type == Token::Type::negative;
   if (!negative && (token.type != Token::Type::unsigned_integer ||
                     token.integer > std::uint64_t{std::numeric_limits<std::int64_t>::max()})) {
@@ -248,7 +196,7 @@ std::int64_t JsonCursor::i64(std::int64_t min, std::int64_t max) {
 
 double JsonCursor::number() {
   if (!scan_scalar()) return 0;
-  const Token& token = scanner_->token;
+  const Token& token = token_;
   switch (token.type) {
     case Token::Type::real:
       return token.real;
@@ -264,7 +212,7 @@ double JsonCursor::number() {
 
 bool JsonCursor::boolean() {
   if (!scan_scalar()) return false;
-  const Token& token = scanner_->token;
+  const Token& token = token_;
   const bool digit = token.type == Token::Type::unsigned_integer && token.integer <= 1;
   if (token.type != Token::Type::boolean && !digit) {
     fail_type("true, false, 1 or 0");
@@ -273,16 +221,16 @@ bool JsonCursor::boolean() {
   return token.integer == 1;
 }
 
-std::string_view JsonCursor::string() {
+std::string_view JsonCursor::any_string() {
   if (!scan_scalar()) return {};
-  if (scanner_->token.type != Token::Type::string) {
+  if (token_.type != Token::Type::string) {
     fail_type("a string");
     return {};
   }
-  return scanner_->token.text;
+  return token_.text;
 }
 
-void JsonCursor::skip() {
+void JsonCursor::skip_any() {
   const std::size_t base = frames_.size();
   std::string_view key;
   do {
@@ -301,13 +249,6 @@ void JsonCursor::skip() {
   } while (ok() && frames_.size() > base);
 }
 
-bool JsonCursor::begin_object() {
-  return push(true);
-}
-bool JsonCursor::begin_array() {
-  return push(false);
-}
-
 bool JsonCursor::push(bool object) {
   if (error_) return false;
   if (next_char() != (object ? '{' : '[')) {
@@ -318,36 +259,30 @@ bool JsonCursor::push(bool object) {
     fail(fmt::format("nested deeper than {} levels", max_depth_));
     return false;
   }
-  ++scanner_->next;
+  ++next_;
   frames_.push_back({object, true, {}, 0});
   return true;
 }
 
-bool JsonCursor::pop() {
-  ++scanner_->next;
-  frames_.pop_back();
-  return false;
-}
-
-bool JsonCursor::next_key(std::string_view& key) {
+bool JsonCursor::any_key(std::string_view& key) {
   if (error_) return false;
   Frame& frame = frames_.back();
   const char c = next_char();
   if (c == '}') return pop();
   if (!frame.first) {
     if (c != ',') return fail_syntax("expected ',' or '}' behind a value");
-    ++scanner_->next;
+    ++next_;
   }
   frame.first = false;
   if (next_char() != '"') return fail_syntax("expected a key in quotes");
-  if (!scanner_->scan_plain() && !scan_rare()) return false;
-  frame.key = key = scanner_->token.text;
+  if (!scan_plain() && !scan_rare()) return false;
+  frame.key = key = token_.text;
   if (next_char() != ':') return fail_syntax("expected ':' behind a key");
-  ++scanner_->next;
+  ++next_;
   return true;
 }
 
-bool JsonCursor::next_element() {
+bool JsonCursor::any_element() {
   if (error_) return false;
   Frame& frame = frames_.back();
   const char c = next_char();
@@ -358,7 +293,7 @@ bool JsonCursor::next_element() {
   }
   if (c == ']') return pop();
   if (c != ',') return fail_syntax("expected ',' or ']' behind a value");
-  ++scanner_->next;
+  ++next_;
   ++frame.index;
   return true;
 }
@@ -379,20 +314,25 @@ Where JsonCursor::where(std::string_view field) const {
 }
 
 void JsonCursor::fail(std::string text, std::string_view field) {
-  if (error_) return;
-  error_ = std::make_unique<Error>(
-      Error{Status::invalid, ErrorClass::format, where(field), std::move(text)});
+  if (!error_) stop({Status::invalid, ErrorClass::format, where(field), std::move(text)});
 }
 
 void JsonCursor::fail(tl::unexpected<Error> error) {
-  if (!error_) error_ = std::make_unique<Error>(std::move(error.value()));
+  if (!error_) stop(std::move(error.value()));
+}
+
+/// Nothing is left behind an error, so that reading ends.
+void JsonCursor::stop(Error error) {
+  error_ = std::make_unique<Error>(std::move(error));
+  next_ = end_;
 }
 
 bool JsonCursor::fail_syntax(std::string_view text) {
-  if (!error_) {
-    fail(fmt::format("invalid JSON: {}", text));
-    error_->where.offset = scanner_->offset();
-  }
+  if (error_) return false;
+  Where place = where();
+  place.offset = static_cast<std::uint64_t>(next_ - begin_);
+  stop({Status::invalid, ErrorClass::format, std::move(place),
+        fmt::format("invalid JSON: {}", text)});
   return false;
 }
 
@@ -401,10 +341,10 @@ void JsonCursor::fail_type(const char* expected) {
 }
 
 std::string JsonCursor::found() const {
-  const Token& token = scanner_->token;
+  const Token& token = token_;
   switch (token.type) {
     case Token::Type::none:
-      return *scanner_->start == '{' ? "an object" : "an array";
+      return *start_ == '{' ? "an object" : "an array";
     case Token::Type::null:
       return "null";
     case Token::Type::boolean:
@@ -415,8 +355,7 @@ std::string JsonCursor::found() const {
       break;
   }
   // A number is quoted as it is written, since 1.0 and 1e3 are the point of such messages.
-  const auto length = static_cast<std::size_t>(scanner_->next - scanner_->start);
-  return printable({scanner_->start, length});
+  return printable({start_, static_cast<std::size_t>(next_ - start_)});
 }
 
 std::string path_step(std::string_view key) {
@@ -424,14 +363,16 @@ std::string path_step(std::string_view key) {
 }
 
 bool KeySet::insert(std::string_view name) {
-  constexpr std::size_t few = 16;
-  if (few_.size() < few) {
-    if (std::find(few_.begin(), few_.end(), name) != few_.end()) return false;
-    few_.push_back(name);
-    return true;
+  const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
+  if (!many_) {
+    if (std::find(few_.begin(), end, name) != end) return false;
+    if (count_ < few_.size()) {
+      few_[count_++] = name;
+      return true;
+    }
+    many_ = std::make_unique<std::set<std::string_view>>(few_.begin(), few_.end());
   }
-  if (many_.empty()) many_.insert(few_.begin(), few_.end());
-  return many_.insert(name).second;
+  return many_->insert(name).second;
 }
 
 }  // namespace neffld

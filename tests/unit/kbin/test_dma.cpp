@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include "model.hpp"
 
 using namespace neffld;
@@ -32,6 +34,19 @@ DmaDescriptor descriptor_of(const std::string& text) {
   const Kbin kbin = built(with_descriptor(text));
   REQUIRE(kbin.descriptors.size() == 1);
   return kbin.descriptors[0];
+}
+
+std::string values_of(const AccessPattern& side) {
+  return fmt::format("var {} dims {} dtype {} offset {} sizes {} steps {}", side.var_id, side.dims,
+                     side.dtype, side.offset, fmt::join(side.sizes, ","),
+                     fmt::join(side.steps, ","));
+}
+
+std::string values_of(const DmaDescriptor& d) {
+  return fmt::format("{} tiling {} class {} element {} shape {} from {} to {} compute {}",
+                     dma_op_name(d.op), d.tiling_dims, d.priority_class, d.transpose_element_size,
+                     fmt::join(d.transpose_shape, ","), values_of(d.from), values_of(d.to),
+                     d.cce.has_value());
 }
 
 struct DmaRow {
@@ -382,6 +397,81 @@ TEST_CASE("blocks keep their order, queues, functions and signals") {
   CHECK(kbin.blocks[5].instance == 1);
   CHECK(kbin.blocks[5].function == "f");  // the same queue set
   CHECK(kbin.blocks[5].first_descriptor == 2);
+}
+
+TEST_CASE("a descriptor like one before it is read as if it stood alone") {
+  const std::string load = from_x + R"(,"op":"copy",)" + to_sb;
+  const std::string store = side("from", "SB", "262144", "8,4", "1,262144") + "," +
+                            side("to", "y", "65500", "8,4", "1,8");
+  const std::vector<std::string> texts = {
+      load,
+      from_x + R"(,"op":"copy",)" + side("to", "SB", "1024", "512,128", "1,262144"),
+      store,
+      side("from", "SB", "32505856", "8,4", "1,262144") + "," + side("to", "y", "0", "8,4", "1,8"),
+      load,
+      side("from", "x", "64", "512,127", "1,512") + R"(,"op":"copy",)" +
+          side("to", "SB", "0", "512,127", "1,262144"),
+      R"("from":"x","to":"SB","size":4)",
+      R"("from":"x","to":"SB","size":4)",
+      R"("from":"x","to_off":7,"to":"SB","size":4,"#comment":"5")",
+      R"("from":"x","to_off":8,"to":"SB","size":4,"#comment":"5")",
+      load,
+  };
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : "},{") + text;
+  const Kbin kbin = built(with_descriptor(all));
+  REQUIRE(kbin.descriptors.size() == texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    INFO("descriptor " << i);
+    CHECK(values_of(kbin.descriptors[i]) == values_of(descriptor_of(texts[i])));
+  }
+}
+
+TEST_CASE("a damaged descriptor is refused alike alone and behind the sound one") {
+  const std::string sound = side("from", "x", "1234", "512,16", "1,512") + R"(,"op":"copy",)" +
+                            side("to", "SB", "262144", "512,16", "1,262144");
+  std::size_t refused = 0, accepted = 0;
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    for (const std::string damage : {"", "0", "9", "00", "123456789012345678901", "-", ".", " ",
+                                     ",", "\"", "\\", "}", "x", "\xC3"}) {
+      const std::string text = sound.substr(0, i) + damage + sound.substr(i + 1);
+      INFO(text);
+      auto alone = build(with_descriptor(text));
+      const auto behind = build(with_descriptor(sound + "},{" + text));
+      REQUIRE(alone.has_value() == behind.has_value());
+      if (alone) {
+        ++accepted;
+        const auto& descriptors = behind->front().descriptors;
+        REQUIRE(values_of(descriptors[1]) == values_of(alone->front().descriptors[0]));
+        continue;
+      }
+      ++refused;
+      Where& where = alone.error().where;
+      const std::size_t place = where.path.find("desc[0]");
+      if (place != std::string::npos) where.path.replace(place, 7, "desc[1]");
+      if (where.offset) *where.offset += sound.size() + 3;
+      REQUIRE(to_sentence(behind.error()) == to_sentence(alone.error()));
+    }
+  }
+  CHECK(refused > 100);
+  CHECK(accepted > 100);
+}
+
+TEST_CASE("block ids may come in any order but only once a ring and function") {
+  const auto ids = [](const std::string& list) {
+    return build(with_sp(R"({"instr":"code.bin","dma":[)" + list + "]}"));
+  };
+  const auto block = [](int id, const std::string& more = "") {
+    return R"({"queue":"qIn","desc":[],"id":)" + std::to_string(id) + more + "}";
+  };
+  CHECK(ids(block(0) + "," + block(1) + "," + block(5)));
+  CHECK(ids(block(5) + "," + block(0) + "," + block(1)));
+  CHECK(ids(block(1) + "," + block(1, R"(,"function_start":"f")")));
+  for (const auto& list : {block(1) + "," + block(1), block(1) + "," + block(0) + "," + block(1)}) {
+    const auto refused = ids(list);
+    REQUIRE_FALSE(refused);
+    CHECK_THAT(refused.error().text, Catch::Matchers::Contains("block id 1 occurs twice"));
+  }
 }
 
 TEST_CASE("a descriptor uses a pointer's cell as a whole") {
