@@ -77,6 +77,25 @@ TEST_CASE("a damaged payload fails the hash first when it is verified") {
   CHECK_THAT(refusal(file).text, Contains("gzip"));
 }
 
+TEST_CASE("a payload large enough for a thread of its own is verified alike") {
+  for (const std::uint64_t pkg : {1u, 2u}) {
+    for (const auto compression : {Compression::none, Compression::stored}) {
+      PackOptions options;
+      options.pkg_version = pkg;
+      options.compression = compression;
+      Buffer file = pack({{"large.bin", Buffer(1 << 20, 7), false}}, options);
+      const auto parsed = parse_container(file, verifying);
+      REQUIRE(parsed);
+      CHECK(parsed->facts().hash_form == HashForm::plain);
+      file[sizeof(NeffHeader) + (1 << 19)] ^= 1;
+      CHECK_THAT(refusal(file, verifying).text, Contains("mismatch!"));
+      file[sizeof(NeffHeader) + 20] ^= 0xFF;  // the start of the archive is broken, too
+      CHECK_THAT(refusal(file, verifying).text, Contains("mismatch!"));
+      CHECK_THAT(refusal(file).text, !Contains("mismatch!"));
+    }
+  }
+}
+
 TEST_CASE("an empty payload is an error with and without verification") {
   Buffer file = packed(2, false);
   change_header(file, [](NeffHeader& h) { h.data_size = 0; });
