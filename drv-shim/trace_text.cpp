@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "neffld/utf8.hpp"
+
 namespace neffld::shim {
 namespace {
 
@@ -84,41 +86,18 @@ std::string bad_pointers(const CommandInfo& info, Bytes argument) {
   return text;
 }
 
-/// The code point that starts `text`, and its bytes; 0 bytes if it is no UTF-8.
-std::pair<std::uint32_t, std::size_t> code_point(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  if (byte(0) < 0x80) return {byte(0), 1};
-  const std::size_t count = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || count > text.size()) return {0, 0};
-  std::uint32_t value = byte(0) & (0xFFu >> (count + 1));
-  for (std::size_t i = 1; i < count; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
-    value = value << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = value >= 0xD800 && value < 0xE000;
-  if (value < least[count] || value > 0x10FFFF || surrogate) return {0, 0};
-  return {value, count};
-}
-
-/// Controls, line ends and marks that turn the writing direction.
-bool is_unprintable(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
-}
-
 }  // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const auto [point, bytes] = code_point(text);
-    const std::size_t taken = bytes == 0 ? 1 : bytes;
-    if (bytes == 0 || point < 0x20 || point == 0x7F) {
+    const auto [length, code_point] = first_sequence(text);
+    const std::size_t taken = length == 0 ? 1 : length;
+    if (length == 0 || code_point < 0x20 || code_point == 0x7F) {
       out += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[0]));
-    } else if (is_unprintable(point)) {
-      out += fmt::format("\\u{{{:x}}}", point);
-    } else if (point == '\\') {
+    } else if (is_unsafe(code_point)) {
+      out += fmt::format("\\u{{{:x}}}", code_point);
+    } else if (code_point == '\\') {
       out += "\\\\";
     } else {
       out += text.substr(0, taken);

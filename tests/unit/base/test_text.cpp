@@ -13,7 +13,9 @@ TEST_CASE("text stays on its line and cannot reorder what stands beside it") {
   CHECK(one_line("\xD8\x9C\xE2\x80\x8E\xE2\x80\x8F") == "\\u{61c}\\u{200e}\\u{200f}");
   CHECK(one_line("\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA\xE2\x80\xAE") ==
         "\\u{2028}\\u{2029}\\u{202a}\\u{202e}");
-  CHECK(one_line("\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xAA") == "\\u{2066}\\u{2069}\xE2\x81\xAA");
+  CHECK(one_line("\xE2\x81\xA6\xE2\x81\xA9\xE2\x81\xB0") == "\\u{2066}\\u{2069}\xE2\x81\xB0");
+  CHECK(one_line("a\xE2\x80\x8B"
+                 "b\xEF\xBB\xBF\xE2\x81\xAA") == "a\\u{200b}b\\u{feff}\\u{206a}");
 }
 
 TEST_CASE("bytes that are not UTF-8 become replacement characters") {
