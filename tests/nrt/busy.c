@@ -2,20 +2,12 @@
 /* 16 threads execute, some of them one model, on all cores; models are unloaded while others
  * execute them, and closing races with all of it. busy FILE FILE...
  * busy alone FILE...: only the first part, one execution a thread: for files that take seconds. */
-#include <pthread.h>
 #include <string.h>
 
-#include "model.h"
-
-enum { threads = 16, most_files = 16 };
+#include "crew.h"
 
 static unsigned rounds = 8;
-
-static struct {
-  void* bytes;
-  size_t size;
-} files[most_files];
-static unsigned file_count, cores;
+static unsigned cores;
 static struct loaded shared;
 
 static int is_expected(NRT_STATUS status) {
@@ -25,12 +17,8 @@ static int is_expected(NRT_STATUS status) {
 
 /* Its own model on its own core, compared with its first outputs. */
 static void* alone(void* argument) {
-  const unsigned worker = (unsigned)(uintptr_t)argument;
   struct loaded it;
-  if (!load_whole(&it, files[worker % file_count].bytes, files[worker % file_count].size,
-                  (int32_t)(worker % cores))) {
-    return NULL;
-  }
+  if (!load_own(&it, argument, cores)) return NULL;
   for (unsigned round = 0; round < rounds; ++round) {
     CHECK_OK(execute_whole(&it));
     check_outputs(&it);
@@ -56,22 +44,10 @@ static void* until_gone(void* argument) {
   }
 }
 
-static pthread_t all[threads];
-static void start(void* (*body)(void*)) {
-  for (uintptr_t i = 0; i < threads; ++i) {
-    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
-  }
-}
-static void join(void) {
-  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
-}
-
 int main(int argc, char** argv) {
   const int only_alone = argc > 1 && strcmp(argv[1], "alone") == 0;
   if (only_alone) rounds = 1;
-  for (int i = 1 + only_alone; i < argc && file_count < most_files; ++i, ++file_count) {
-    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
-  }
+  read_files(argv + 1 + only_alone, argc - 1 - only_alone);
   if (file_count == 0) return 2;
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
@@ -105,6 +81,6 @@ int main(int argc, char** argv) {
       nrt_tensor_check_output_completion(shared.tensors[shared.info->tensor_count - 1], -1, 1));
   nrt_close();
   join();
-  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  free_files();
   return report("busy");
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* 16 threads load and unload, each so many times: first all the same file, then different ones.
  * After each part the cores hold no byte and the process does not grow. crowd COUNT FILE FILE... */
-#include <pthread.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "crew.h"
 
-enum { threads = 16, most_files = 8, most_growth = 8 << 20 };
+enum { most_growth = 8 << 20 };
 
-static struct {
-  void* bytes;
-  size_t size;
-} files[most_files];
-static unsigned file_count, cores, count;
+static unsigned cores, count;
 
 static void load_and_unload(unsigned file, unsigned worker) {
   nrt_model_t* model = NULL;
@@ -43,26 +37,16 @@ static size_t resident(void) {
 }
 
 static void run(void* (*body)(void*)) {
-  pthread_t all[threads];
-  nrt_vnc_memory_stats_t stats;
-  size_t written = 0;
-  for (uintptr_t i = 0; i < threads; ++i) {
-    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
-  }
-  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
-  for (unsigned core = 0; core < cores; ++core) {
-    CHECK_OK(nrt_get_vnc_memory_stats(core, &stats, sizeof stats, &written));
-    CHECK(stats.bytes_used == 0);
-  }
+  start(body);
+  join();
+  check_cores_are_empty(cores);
 }
 
 int main(int argc, char** argv) {
   size_t before;
   if (argc < 3) return 2;
   count = (unsigned)atoi(argv[1]);
-  for (int i = 2; i < argc && file_count < most_files; ++i, ++file_count) {
-    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
-  }
+  read_files(argv + 2, argc - 2);
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
   run(same_file);
@@ -74,6 +58,6 @@ int main(int argc, char** argv) {
          resident() >> 10);
   CHECK(resident() < before + most_growth);
   nrt_close();
-  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  free_files();
   return report("crowd");
 }

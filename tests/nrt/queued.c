@@ -2,18 +2,12 @@
 /* Queued execution from 16 threads: different models on all cores, one model and one pair of sets,
  * while others change the callback, trace and drain; then closing races with it. queued FILE
  * FILE..: the environment allows 4 requests in flight. */
-#include <pthread.h>
-
-#include "model.h"
+#include "crew.h"
 #include "nrt/nrt_sys_trace.h"
 
-enum { threads = 16, rounds = 8 };
+enum { rounds = 8 };
 
-static struct {
-  void* bytes;
-  size_t size;
-} files[8];
-static unsigned file_count, cores, submitted, told, ended;
+static unsigned cores, submitted, told, ended;
 static struct loaded shared;
 static int first, second; /* parameters of two callbacks */
 
@@ -44,12 +38,8 @@ static NRT_STATUS submit(struct loaded* it) {
 }
 
 static void* alone(void* argument) {
-  const unsigned worker = (unsigned)(uintptr_t)argument;
   struct loaded it;
-  if (!load_whole(&it, files[worker % file_count].bytes, files[worker % file_count].size,
-                  (int32_t)(worker % cores))) {
-    return NULL;
-  }
+  if (!load_own(&it, argument, cores)) return NULL;
   for (unsigned round = 0; round < rounds; ++round) {
     CHECK_OK(submit(&it));
     check_outputs(&it); /* waits for the execution */
@@ -91,21 +81,9 @@ static void* meddle(void* argument) {
   return NULL;
 }
 
-static pthread_t all[threads];
-static void start(void* (*body)(void*)) {
-  for (uintptr_t i = 0; i < threads; ++i) {
-    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
-  }
-}
-static void join(void) {
-  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
-}
-
 int main(int argc, char** argv) {
   pthread_t meddler;
-  for (int i = 1; i < argc && file_count < 8; ++i, ++file_count) {
-    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
-  }
+  read_files(argv + 1, argc - 1);
   if (file_count == 0) return 2;
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
@@ -136,6 +114,6 @@ int main(int argc, char** argv) {
   nrt_close(); /* ends what is queued first */
   join();
   CHECK(told == submitted);
-  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  free_files();
   return report("queued");
 }

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* 16 threads load, look at and unload the same and different files on every core, while others use
  * tensors; then closing races with all of it. threads FILE FILE... */
-#include <pthread.h>
 #include <string.h>
 
-#include "check.h"
-#include "nrt/nrt_experimental.h"
+#include "crew.h"
 
-enum { threads = 16, rounds = 6 };
+enum { rounds = 6 };
 
-static struct {
-  void* bytes;
-  size_t size;
-} files[8];
-static unsigned file_count, cores;
+static unsigned cores;
 
 static void one_round(unsigned worker, unsigned round) {
   const unsigned file = (worker / 4 + round) % file_count;
@@ -63,33 +57,20 @@ static void* work_until_closed(void* argument) {
   return NULL;
 }
 
-static void run(void* (*body)(void*), int close_while) {
-  pthread_t all[threads];
-  for (uintptr_t i = 0; i < threads; ++i) {
-    CHECK(pthread_create(&all[i], NULL, body, (void*)i) == 0);
-  }
-  if (close_while) nrt_close();
-  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
-}
-
 int main(int argc, char** argv) {
-  nrt_vnc_memory_stats_t stats;
-  size_t written = 0;
-  for (int i = 1; i < argc && file_count < 8; ++i, ++file_count) {
-    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
-  }
+  read_files(argv + 1, argc - 1);
   if (file_count == 0) return 2;
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
-  run(work, 0);
-  for (unsigned core = 0; core < cores; ++core) {
-    CHECK_OK(nrt_get_vnc_memory_stats(core, &stats, sizeof stats, &written));
-    CHECK(stats.bytes_used == 0);
-  }
-  run(work_until_closed, 1);
+  start(work);
+  join();
+  check_cores_are_empty(cores);
+  start(work_until_closed);
+  nrt_close();
+  join();
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   one_round(0, 0);
   nrt_close();
-  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  free_files();
   return report("threads");
 }
