@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "support.hpp"
 
@@ -32,16 +30,6 @@ void ScratchFile::put(std::uint64_t offset, Bytes content) {
 
 ScratchFile::~ScratchFile() {
   close(descriptor_);
-}
-
-ScratchFolder::ScratchFolder()
-    : path_((std::filesystem::temp_directory_path() / "neffld-fuzz-XXXXXX").string()) {
-  promise(mkdtemp(path_.data()) != nullptr, "a folder can be made", std::strerror(errno));
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace neffld::fuzz

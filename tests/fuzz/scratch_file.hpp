@@ -24,17 +24,4 @@ class ScratchFile {
   std::string path_;
 };
 
-/// A folder that goes away with the object.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string operator/(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 }  // namespace neffld::fuzz

@@ -17,6 +17,7 @@
 #include "neffld/explain.hpp"
 #include "neffld/image_diff.hpp"
 #include "scratch_file.hpp"
+#include "scratch_folder.hpp"
 #include "support.hpp"
 
 namespace neffld::fuzz {
@@ -75,7 +76,7 @@ void take(Good& good, const std::string& path) {
 }
 
 Good make_good(const char* name) {
-  const ScratchFolder folder;
+  const test::ScratchFolder folder;
   const std::uint32_t architecture = std::string_view(name).ends_with("v2") ? 2 : 3;
   auto device = SimDevice::create({.architecture = architecture});
   auto session = Session::open(std::move(*(*device)->open()));
@@ -84,10 +85,10 @@ Good make_good(const char* name) {
   if (!model) broken("a sample loads", to_sentence(model.error()));
   auto io = free_io_addresses(**session, **model);
   if (!io || !(*session)->bind(**model, *io)) broken("a sample can be bound", name);
-  const auto written = write_core_image(**session, folder / "image", false);
+  const auto written = write_core_image(**session, folder.path("image"), false);
   if (!written) broken("an image can be written", to_sentence(written.error()));
   Good good;
-  take(good, folder / "image");
+  take(good, folder.path("image"));
   good.file = std::make_unique<ScratchFile>();
   good.put_into(*good.file);
   good.image = std::move(*DeviceImage::open(good.file->path()));

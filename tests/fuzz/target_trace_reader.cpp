@@ -5,7 +5,7 @@
 
 #include "neffld/container.hpp"
 #include "neffld/trace.hpp"
-#include "scratch_file.hpp"
+#include "scratch_folder.hpp"
 #include "support.hpp"
 #include "trace_format.hpp"
 
@@ -16,8 +16,8 @@ constexpr std::size_t head_bytes = sizeof(shim::TraceHead);
 constexpr std::size_t most_plain = 4 << 20;
 
 std::vector<std::uint8_t> recorded(const char* sample) {
-  const ScratchFolder folder;
-  auto writer = TraceWriter::create(folder / "trace", {.keep_data = true});
+  const test::ScratchFolder folder;
+  auto writer = TraceWriter::create(folder.path("trace"), {.keep_data = true});
   if (!writer) broken("a trace can be written", to_sentence(writer.error()));
   auto device = SimDevice::create({});
   auto session = Session::open(record_calls(std::move(*(*device)->open()), *writer));
@@ -28,7 +28,7 @@ std::vector<std::uint8_t> recorded(const char* sample) {
   if (!loaded) broken("a sample loads", to_sentence(loaded.error()));
   session->reset();
   if (!good((*writer)->finish())) broken("a trace can be written", "finish");
-  auto bytes = read_file(folder / "trace");
+  auto bytes = read_file(folder.path("trace"));
   if (!bytes) broken("a trace can be read", to_sentence(bytes.error()));
   return std::move(*bytes);
 }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <random>
 
 #include "archive_oracle.hpp"
@@ -154,17 +153,6 @@ FlipCount flip_bits(Buffer& file, std::size_t begin, std::size_t end, unsigned c
     file[at] ^= bit;
   }
   return counted;
-}
-
-ScratchFolder::ScratchFolder() {
-  const char* base = getenv("TMPDIR");
-  path_ = std::string(base != nullptr ? base : "/tmp") + "/neffld-test-XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) FAIL("no temporary folder");
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;  // a destructor has nobody to tell
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace neffld::test

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "neffld/container.hpp"
+#include "scratch_folder.hpp"
 #include "tar_block.hpp"
 
 namespace neffld::test {
@@ -82,18 +83,5 @@ struct FlipCount {
 /// place. Such a copy inflates to the same archive, and only the header hash can tell.
 FlipCount flip_bits(Buffer& file, std::size_t begin, std::size_t end, unsigned count,
                     bool verify_hash);
-
-/// A folder that is removed with everything in it at the end of the test.
-class ScratchFolder {
- public:
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace neffld::test

@@ -84,7 +84,7 @@ TEST_CASE("real files survive unpacking and packing member by member") {
     REQUIRE(file);
     const auto parsed = parse_container(*file);
     REQUIRE(parsed);
-    const std::string out = scratch.path(item.path().stem());
+    const std::string out = scratch.path(item.path().stem().string());
     REQUIRE(unpack_neff(*parsed, out));
     const auto members = read_folder(out);
     REQUIRE(members);

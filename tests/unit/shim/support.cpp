@@ -2,8 +2,6 @@
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -13,17 +11,6 @@
 #include "sample_neff.hpp"
 
 namespace neffld::test {
-
-Scratch::Scratch() {
-  std::string name = (std::filesystem::temp_directory_path() / "neffld-shim-XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  folder_ = name;
-}
-
-Scratch::~Scratch() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
 
 std::unique_ptr<DeviceFile> fresh_device(std::uint32_t architecture) {
   SimOptions options;

@@ -10,21 +10,9 @@
 
 #include "neffld/device_file.hpp"
 #include "neffld/trace.hpp"
+#include "scratch_folder.hpp"
 
 namespace neffld::test {
-
-/// A folder that goes away with the test.
-class Scratch {
- public:
-  Scratch();
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  std::string path(std::string_view name) const { return folder_ + "/" + std::string(name); }
-
- private:
-  std::string folder_;
-};
 
 std::unique_ptr<DeviceFile> fresh_device(std::uint32_t architecture = 3);
 

@@ -301,7 +301,7 @@ TEST_CASE("a load on foreign hardware stops at the queues with the gate's senten
 }
 
 TEST_CASE("a replay goes through the gate as well") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("t");
   {
     auto writer = TraceWriter::create(path);

@@ -73,7 +73,7 @@ shim::NodeFacts facts(std::uint32_t architecture, std::uint32_t min, std::uint32
 }  // namespace
 
 TEST_CASE("an absent node, a file, a folder and a pipe are told apart") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string absent = node_refusal(scratch.path("neuron0"));
   CHECK(has(absent, "does not exist"));
   CHECK(has(absent, "load the Neuron driver or neuron_sim"));
@@ -86,21 +86,21 @@ TEST_CASE("an absent node, a file, a folder and a pipe are told apart") {
 
 TEST_CASE("another driver's node is refused, by its class or by its answer") {
   CHECK(has(node_refusal("/dev/null"), "/dev/null: is not a Neuron node: character device 1:3"));
-  const Scratch empty;
+  const ScratchFolder empty;
   NodeOptions options;
   options.sysfs_folder = empty.path("");
   CHECK(has(node_refusal("/dev/null", options), "Inappropriate ioctl for device"));
 }
 
 TEST_CASE("a node nobody serves is refused") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("neuron0");
   if (!make_node(path, 511, 77, 0600)) return;
   CHECK(has(node_refusal(path), "no driver serves it"));
 }
 
 TEST_CASE("a node that may not be opened tells who may") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   REQUIRE(chmod(scratch.path("").c_str(), 0755) == 0);
   const std::string path = scratch.path("neuron0");
   NodeOptions options;
@@ -150,7 +150,7 @@ TEST_CASE("driver versions below, touching and above ours") {
 }
 
 TEST_CASE("the reasons have different sentences, all with a next step") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   write_all(scratch.path("file"), as_bytes("x"));
   const auto versions = shim::check_versions(facts(3, 12, 13), "n");
   const std::set<std::string> sentences = {node_refusal(scratch.path("neuron0")),
@@ -168,7 +168,7 @@ TEST_CASE("the reasons have different sentences, all with a next step") {
 }
 
 TEST_CASE("our own module is told by the attribute of its node") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   NodeOptions options;
   options.sysfs_folder = scratch.path("sys");
   const std::string folder = options.sysfs_folder + "/dev/char/240:3";
@@ -182,7 +182,7 @@ TEST_CASE("our own module is told by the attribute of its node") {
 }
 
 TEST_CASE("auto takes the first usable node, tells why not, and else simulates") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   DeviceOptions options;
   options.name = "auto";
   options.nodes.dev_folder = scratch.path("");

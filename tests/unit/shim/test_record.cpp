@@ -42,7 +42,7 @@ std::string first_line(const CompareReport& report) {
 /// Records what `body` does to a fresh device and returns the events.
 template <class Body>
 std::vector<TraceEvent> recorded(Body body, const TraceOptions& options = {}) {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("t");
   {
     auto writer = TraceWriter::create(path, options);
@@ -110,7 +110,7 @@ TEST_CASE("every command of the interface has one row, whose pointers lie in its
 }
 
 TEST_CASE("a recorded load replays on a fresh device with every reply equal") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("load.trace");
   const bool keep = GENERATE(false, true);
   record_sample(path, "vecadd-v3", {keep, false});
@@ -123,7 +123,7 @@ TEST_CASE("a recorded load replays on a fresh device with every reply equal") {
 }
 
 TEST_CASE("a replay tells the first reply that differs") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("load.trace");
   record_sample(path, "vecadd-v3");
   const auto device = fresh_device();
@@ -136,7 +136,7 @@ TEST_CASE("a replay tells the first reply that differs") {
 }
 
 TEST_CASE("a replay takes the handles and addresses a device hands out for the recorded ones") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("load.trace");
   record_sample(path, "vecadd-v3", {true, false});
   const auto device = fresh_device();
@@ -154,7 +154,7 @@ TEST_CASE("a replay takes the handles and addresses a device hands out for the r
 }
 
 TEST_CASE("an address that a device tells differently the second time is a difference") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const auto use = [](DeviceFile& device) {
     const std::uint64_t handle = allocate(device, 8192);
     for (int i = 0; i < 2; ++i) {
@@ -188,14 +188,14 @@ TEST_CASE("an address that a device tells differently the second time is a diffe
 }
 
 TEST_CASE("two recordings of the same load are equal, byte for byte") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   for (const char* name : {"a", "b"}) record_sample(scratch.path(name), "vecadd-v3");
   CHECK(read_all(scratch.path("a")) == read_all(scratch.path("b")));
   CHECK(first_line(compared(scratch.path("a"), scratch.path("b"))) == "none");
 }
 
 TEST_CASE("diff finds an injected difference at the right call") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   record_sample(scratch.path("a"), "vecadd-v3");
   const auto record = [&](const char* name, FakeFile::Answer answer) {
     auto writer = TraceWriter::create(scratch.path(name));
@@ -221,7 +221,7 @@ TEST_CASE("diff finds an injected difference at the right call") {
 }
 
 TEST_CASE("diff tells a changed buffer by its hash, a changed ring by its byte, a missing end") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const auto record = [&](const char* name, std::uint8_t data, std::uint8_t word, bool more) {
     auto writer = TraceWriter::create(scratch.path(name));
     REQUIRE(writer);
@@ -297,7 +297,7 @@ TEST_CASE("a trace holds no address, no padding and no process number of the rec
 }
 
 TEST_CASE("wrong pointers are recorded as such and replay as such") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* memory =
       mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -346,7 +346,7 @@ TEST_CASE("mappings are recorded, and that stores through them are not") {
 }
 
 TEST_CASE("a queue batch shows its entries and differs by entry") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const auto record = [&](const char* name, std::uint32_t qid) {
     auto writer = TraceWriter::create(scratch.path(name));
     REQUIRE(writer);

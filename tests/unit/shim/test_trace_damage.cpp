@@ -16,7 +16,7 @@ using shim::RecordType;
 namespace {
 
 std::vector<std::uint8_t> small_trace() {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   record_sample(scratch.path("t"), "vecadd-v3");
   return read_all(scratch.path("t"));
 }

@@ -34,7 +34,7 @@ bool exists(const std::string& path) {
 }  // namespace
 
 TEST_CASE("a trace that is a pipe, a folder or a device is refused without waiting") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   REQUIRE(mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
   std::filesystem::create_directory(scratch.path("folder"));
   for (const std::string& path : {scratch.path("pipe"), scratch.path("folder"),
@@ -50,7 +50,7 @@ TEST_CASE("a trace that is a pipe, a folder or a device is refused without waiti
 }
 
 TEST_CASE("a recording takes its name when it is finished and keeps what was there until then") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("t");
   write_all(path, as_bytes("before"));
   write_all(path + ".part", as_bytes("of somebody else"));
@@ -69,7 +69,7 @@ TEST_CASE("a recording takes its name when it is finished and keeps what was the
 }
 
 TEST_CASE("the part file of a recorder that died tells its calls to the last one") {
-  const Scratch scratch;
+  const ScratchFolder scratch;
   const std::string path = scratch.path("t");
   const pid_t child = fork();
   REQUIRE(child >= 0);
