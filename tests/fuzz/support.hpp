@@ -66,6 +66,15 @@ Slots slots_of(std::span<const std::string_view> samples,
 void load_with(const Slots& slots, Bytes input);
 /// The members as they are.
 std::vector<Input> seeds_of(const Slots& slots);
+/// run() and seeds() of a target that has nothing but slots.
+template <const Slots& (*slots)()>
+void run_slots(Bytes input) {
+  load_with(slots(), input);
+}
+template <const Slots& (*slots)()>
+std::vector<Input> seeds_of_slots() {
+  return seeds_of(slots());
+}
 /// Every text in quotes of the seeds, each once.
 std::vector<std::string> quoted_words(const std::vector<Input>& seeds);
 

@@ -39,21 +39,13 @@ const Slots& library_slots() {
 }
 
 template <const Slots& (*slots)()>
-void run(Bytes input) {
-  load_with(slots(), input);
-}
-template <const Slots& (*slots)()>
-std::vector<Input> seeds() {
-  return seeds_of(slots());
-}
-template <const Slots& (*slots)()>
 std::vector<std::string> words() {
-  return quoted_words(seeds<slots>());
+  return quoted_words(seeds_of(slots()));
 }
 
 template <const Slots& (*slots)()>
 constexpr Target chain(std::string_view name, std::string_view input) {
-  return {name, input, 32 << 10, run<slots>, seeds<slots>, words<slots>};
+  return {name, input, 32 << 10, run_slots<slots>, seeds_of_slots<slots>, words<slots>};
 }
 
 }  // namespace

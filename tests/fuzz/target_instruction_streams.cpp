@@ -18,13 +18,6 @@ const Slots& slots() {
   return found;
 }
 
-void run(Bytes input) {
-  load_with(slots(), input);
-}
-std::vector<Input> seeds() {
-  return seeds_of(slots());
-}
-
 /// A whole record of every opcode, without operands.
 std::vector<std::string> words() {
   std::vector<std::string> records;
@@ -37,11 +30,8 @@ std::vector<std::string> words() {
 }  // namespace
 
 const Target instruction_streams = {
-    "instruction_streams",
-    "a byte that chooses an engine of a sample, and its records of 64 bytes",
-    64 * 256 + 1,
-    run,
-    seeds,
-    words};
+    "instruction_streams", "a byte that chooses an engine of a sample, and its records of 64 bytes",
+    64 * 256 + 1,          run_slots<slots>,
+    seeds_of_slots<slots>, words};
 
 }  // namespace neffld::fuzz

@@ -14,16 +14,9 @@ const Slots& slots() {
   return found;
 }
 
-void run(Bytes input) {
-  load_with(slots(), input);
-}
-std::vector<Input> seeds() {
-  return seeds_of(slots());
-}
-
 /// Keys and texts that the samples do not have (spec 02, 03), and values that are often too much.
 std::vector<std::string> words() {
-  std::vector<std::string> all = quoted_words(seeds());
+  std::vector<std::string> all = quoted_words(seeds_of(slots()));
   for (const char* word : {"\"fp8_config\"",
                            "\"carveouts\"",
                            "\"num_streams\"",
@@ -71,9 +64,11 @@ std::vector<std::string> words() {
 
 }  // namespace
 
-const Target json_members = {
-    "json_members", "a byte that chooses a JSON member of a sample, and its text",
-    32 << 10,       run,
-    seeds,          words};
+const Target json_members = {"json_members",
+                             "a byte that chooses a JSON member of a sample, and its text",
+                             32 << 10,
+                             run_slots<slots>,
+                             seeds_of_slots<slots>,
+                             words};
 
 }  // namespace neffld::fuzz
