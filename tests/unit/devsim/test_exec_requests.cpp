@@ -215,8 +215,7 @@ TEST_CASE("a doorbell of a stream is refused when its ring has not so many descr
   const Device device(3);
   const Client client(device);
   Core core(device, client, 3);
-  const auto memory = client.alloc({4096});
-  const std::uint64_t pa = client.pa(memory);
+  const std::uint64_t pa = client.place({4096});
   ModelQueue queue(client, 3, 4, 6);
   for (std::uint32_t i = 0; i < 64; ++i) queue.copy(pa + 1024 + 4 * i, pa + 4 * i, 4);
   const auto refused_at = [&](const Program& program, std::uint32_t slot) {
@@ -381,8 +380,7 @@ TEST_CASE("an observer sees records and transfers") {
   const Device device(3);
   const Client client(device);
   Core core(device, client, 3);
-  const auto memory = client.alloc({4096});
-  const std::uint64_t pa = client.pa(memory);
+  const std::uint64_t pa = client.place({4096});
   ModelQueue queue(client, 3, 4, 6);
   queue.copy(pa + 64, pa, 60);
   core.set(NEURON_ENGINE_SP,
