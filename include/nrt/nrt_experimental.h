@@ -29,14 +29,22 @@ typedef struct nrt_tensor_info {
   uint32_t ndim;
 } nrt_tensor_info_t;
 
+/* Standard C++ lacks flexible arrays, GCC and clang have them. */
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wc99-extensions"
+#endif
 typedef struct nrt_tensor_info_array {
   uint64_t tensor_count;
 #ifdef __cplusplus
-  __extension__ nrt_tensor_info_t tensor_array[]; /* standard C++ lacks flexible arrays */
+  __extension__ nrt_tensor_info_t tensor_array[];
 #else
   nrt_tensor_info_t tensor_array[];
 #endif
 } nrt_tensor_info_array_t;
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 typedef void (*NRT_ASYNC_EXEC_STATUS_CALLBACK)(void* params, uint32_t model_id, uint32_t vnc,
                                                uint64_t job_id, NRT_STATUS status);

@@ -42,7 +42,7 @@ struct PackCommand {
         digits = 0;
         break;
       }
-      bytes[digits / 2] = static_cast<std::uint8_t>(bytes[digits / 2] << 4 | value);
+      bytes[digits / 2] = static_cast<std::uint8_t>(bytes[digits / 2] * 16u + value);
       ++digits;
     }
     if (digits != 32) {

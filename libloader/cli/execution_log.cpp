@@ -133,7 +133,8 @@ std::string ExecutionLog::table() const {
 
 void ExecutionLog::to_json(JsonOut& out) const {
   out.array("instructions", work_, [&](const auto& row) {
-    const auto& [work, sum] = row;
+    const auto& work = row.first;  // not a binding, which clang 14 does not capture
+    const auto& sum = row.second;
     out.object([&] {
       out.field("core", work.core);
       out.field("engine", engine_of(work.engine));
@@ -143,7 +144,8 @@ void ExecutionLog::to_json(JsonOut& out) const {
     });
   });
   out.array("transfers", moved_, [&](const auto& row) {
-    const auto& [mover, sum] = row;
+    const auto& mover = row.first;
+    const auto& sum = row.second;
     out.object([&] {
       out.field("core", mover.core);
       out.field("by", mover_name(mover));

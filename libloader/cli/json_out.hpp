@@ -69,7 +69,7 @@ class BasicJsonOut {
   }
   template <class T>
   void strings(std::string_view name, const T& texts) {
-    array(name, texts, [this](const auto& text) { value(text); });
+    array(name, texts, [this](const auto& text) { this->value(text); });
   }
 
   std::string_view text() const { return {buffer_.GetString(), buffer_.GetSize()}; }

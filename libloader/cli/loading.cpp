@@ -67,7 +67,8 @@ Result<std::map<std::string, std::uint64_t, std::less<>>> parse_binds(
 /// Every name of --bind is an input or output of some file.
 Result<void> check_bind_names(const std::vector<std::string>& binds, const Report& report) {
   NEFFLD_ASSIGN(const auto io, parse_binds(binds));
-  for (const auto& [name, address] : io) {
+  for (const auto& bind : io) {
+    const std::string& name = bind.first;
     const bool known =
         std::any_of(report.items.begin(), report.items.end(), [&name](const ReportItem& item) {
           return item.parsed->manifest.inputs.contains(name) ||

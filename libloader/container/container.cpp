@@ -85,7 +85,7 @@ Result<void> open_verified(Container::State& state, Bytes payload,
   };
   if (!options.verify_hash) return open();
   auto hash = start_hash(state.header, payload);
-  const Result<void> opened = open();
+  Result<void> opened = open();
   NEFFLD_ASSIGN(state.facts.hash_form, hash.get());
   return opened;
 }

@@ -59,7 +59,7 @@ std::array<std::uint8_t, profile_bytes> profile_record(const ActProfile& profile
 
 /// Where every set's pieces lie in the four buffers, and how large those are.
 struct BufferLayout {
-  static constexpr std::size_t bucket = 0, control = 1, profiles = 2, directory = 3;
+  static constexpr std::size_t bucket = 0, control = 1, profiles = 2;  // and the directory
   std::vector<std::array<std::uint64_t, 4>> offsets;  ///< by set
   std::array<std::uint64_t, 4> sizes{};
 };

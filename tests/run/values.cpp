@@ -151,7 +151,7 @@ void read_npy(const std::string& path, Tensor& tensor) {
       std::memcmp(start, "\x93NUMPY\x01", 7) != 0) {
     die(path, "is no .npy file of version 1");
   }
-  std::string text(start[8] | start[9] << 8, '\0');
+  std::string text(start[8] + std::size_t{start[9]} * 256, '\0');
   if (std::fread(text.data(), 1, text.size(), file) != text.size()) die(path, "is cut off");
   // "(1, 2)" and "(1,2,)" are the same shape.
   std::string plain, wanted;

@@ -163,13 +163,14 @@ void Player::fields(const Step& step) {
   const Layout& layout = record(name);
   const std::size_t index = name.starts_with("chunk") ? std::stoul(name.substr(5)) : 0;
   const std::uint8_t* base = buffer(step).data() + index * layout.size;
-  for (const auto& [key, expected] : step.in) {
+  for (const auto& wanted : step.in) {
+    const std::string& key = wanted.first;
     const auto field = std::find_if(layout.fields.begin(), layout.fields.end(),
                                     [&](const Field& candidate) { return candidate.name == key; });
     if (field == layout.fields.end()) throw std::runtime_error("no field " + key);
     std::uint64_t value = 0;
     std::memcpy(&value, base + field->offset, field->size);
-    expect_value(name + "." + key, value, field->size, expected);
+    expect_value(name + "." + key, value, field->size, wanted.second);
   }
 }
 

@@ -71,7 +71,7 @@ TEST_CASE("gate 3: the header size must be smaller than the file, and is otherwi
 }
 
 TEST_CASE("gate 4: majors 0 to 2 pass, any minor passes, 3 is refused before the packager") {
-  for (const std::uint64_t major : {0, 1, 2}) {
+  for (const std::uint64_t major : {0u, 1u, 2u}) {
     CHECK(gates([major](NeffHeader& h) {
       h.neff_version_major = major;
       h.neff_version_minor = 9999;

@@ -114,7 +114,7 @@ TEST_CASE("outputs do not depend on the order in which engines and rings go on")
   for (const char* name : {"vecadd-v3", "many-queues-v3", "transpose-v3", "dge-lnc2-v3",
                            "scratchpad-lnc2-v3", "rearm-v2", "virtual-overlap-v2"}) {
     std::vector<std::uint8_t> expected;
-    for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    for (const std::uint64_t seed : {0u, 1u, 2u, 3u}) {
       Desk desk(architecture_of(name), SimCompute::skip);
       sim_set_schedule(*desk.device, seed);
       LoadedModel& model = desk.bound(name);

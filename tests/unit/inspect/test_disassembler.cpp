@@ -97,7 +97,7 @@ TEST_CASE("image slots know the NEFF slots they come from") {
           // functions, for the function bit of byte 3 (spec 05 A6).
           const Bytes before = slots.subspan(64 * std::size_t{*source}, 64);
           if (isa::opcode_of(staged.layout.arch, before[0]).treatment == isa::Treatment::verbatim) {
-            const std::size_t same = before[0] == isa::op_compare_branch ? 4 : 64;
+            const std::ptrdiff_t same = before[0] == isa::op_compare_branch ? 4 : 64;
             const auto after = image.begin() + 64 * i;
             CHECK(std::equal(before.begin(), before.begin() + 3, after));
             CHECK((before[3] | 1) == (after[3] | 1));

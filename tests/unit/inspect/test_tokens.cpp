@@ -118,7 +118,8 @@ std::map<std::uint32_t, std::size_t> take_away(const Staged& staged, std::size_t
   std::map<std::uint32_t, std::size_t> tried;
   const Found found = scan(staged);
   std::set<std::pair<std::uint32_t, std::string>> kinds;
-  for (const auto& [semaphore, total] : found.total) {
+  for (const auto& [counted, total] : found.total) {
+    const auto& semaphore = counted;  // clang 14 captures no bindings
     const auto highest = found.highest_wait.find(semaphore);
     // Only if somebody waits for the last increment too must one less be noticed.
     if (highest == found.highest_wait.end() || highest->second != total) continue;

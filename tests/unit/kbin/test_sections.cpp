@@ -78,7 +78,7 @@ Files with_act(const std::string& profiles) {
 Files with_dve(const std::string& tables, const std::string& target) {
   Files files = model(target);
   files.set("sg00/DVE.json", engine_json("\"dve_tables\":" + tables));
-  for (const std::size_t size : {0x400, 0x800, 0x1000, 0x2000, 0x4000}) {
+  for (const std::size_t size : {0x400u, 0x800u, 0x1000u, 0x2000u, 0x4000u}) {
     files.set("sg00/" + std::to_string(size), std::string(size, 't'));
   }
   return files;

@@ -454,7 +454,7 @@ TEST_CASE("a raw trigger publishes its own count on every ring and moves no bloc
   streamed.add({raw});
   const auto image = streamed.image();
   REQUIRE(image.size() == 4 + 2);
-  for (int i = 0; i < 4; ++i) CHECK(image[i].substr(0x18 * 3, 11) == "34 12 00 00");
+  for (std::size_t i = 0; i < 4; ++i) CHECK(image[i].substr(0x18 * 3, 11) == "34 12 00 00");
   CHECK(image[0].substr(0, 35) == "a5 10 00 00 05 09 00 00 03 00 00 00");
   CHECK(streamed.stream(*streamed.plan()).triggers.empty());
 }

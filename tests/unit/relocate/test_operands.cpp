@@ -433,7 +433,7 @@ TEST_CASE("a real tensor load or store with an immediate address stays in one 16
     check_refused(plan(opcode, edge - 1, 255, 2, 1), {"sg00/pool.bin", "slot", 0, "16 MiB"});
     check_refused(plan(opcode, edge, 9, 2, -1),
                   {"sg00/pool.bin", "slot", 0, "spans 0xfffefffffc to 0xffff000003"});
-    for (const std::uint64_t marker : {0x80, 0x20, 0x40}) {  // registers, a table
+    for (const std::uint64_t marker : {0x80u, 0x20u, 0x40u}) {  // registers, a table
       CHECK(plan(opcode, (edge - 4) | marker << 56, 9, 2, 1));
     }
   }

@@ -171,7 +171,7 @@ TEST_CASE("an address that a device tells differently the second time is a diffe
     REQUIRE(writer);
     use(*record_calls(fresh_device(), *writer));
   }
-  const std::uint64_t wrong = GENERATE(0, 4096);
+  const std::uint64_t wrong = GENERATE(0u, 4096u);
   FakeFile shifted(
       [&](std::uint32_t command, void* argument) -> std::optional<int> {
         if (command != NEURON_IOCTL_MEM_GET_PA) return {};
