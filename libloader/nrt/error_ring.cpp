@@ -92,7 +92,7 @@ std::string dump_errors(std::string_view text) {
   if (folder.empty()) return {};
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  const std::string path = fmt::format("{}/nrt_{}_{}.log", folder, getpid(), ++number);
+  std::string path = fmt::format("{}/nrt_{}_{}.log", folder, getpid(), ++number);
   const std::string whole = fmt::format("{}\n{}", text, ErrorRing::get().text());
   const auto written = write_file(path, as_bytes(whole));
   if (written) return path;

@@ -220,7 +220,7 @@ void ExecutionRequest::count(Runtime& runtime, const Result<void>& done) noexcep
 }
 
 Result<void> ExecutionRequest::run(Runtime& runtime) {
-  const auto done = guarded([&] { return go(runtime); });
+  auto done = guarded([&] { return go(runtime); });
   count(runtime, done);
   if (!done) inspect_failed_execution(*model_);
   return done;

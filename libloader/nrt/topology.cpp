@@ -45,7 +45,7 @@ const InstanceType* find_instance(const std::string& name) {
   return nullptr;
 }
 
-tl::unexpected<Error> no_devices(std::string why) {
+tl::unexpected<Error> no_devices(const std::string& why) {
   return fail(Status::invalid, ErrorClass::device, {}, "Cannot find Neuron devices: " + why);
 }
 

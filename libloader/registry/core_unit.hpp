@@ -45,7 +45,7 @@ class CoreUnit {
            std::vector<NotificationRing> status, NotificationRing errors)
       : arch_(arch),
         core_(core),
-        ring_(std::move(ring)),
+        ring_(ring),
         request_(request),
         status_(std::move(status)),
         errors_(std::move(errors)) {}
