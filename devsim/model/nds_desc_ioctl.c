@@ -40,6 +40,23 @@ static bool in_foreign_host_chunk(struct nds_call* call, uint64_t pa) {
   return found;
 }
 
+static uint64_t pointer_of(const uint8_t* descs, uint32_t index) {
+  uint64_t pa;
+
+  memcpy(&pa, descs + index * NEURON_UDMA_DESC_SIZE + NEURON_UDMA_DESC_PTR_OFFSET, sizeof pa);
+  return pa;
+}
+
+/* True if any pointer lies in host space: without a branch a descriptor, because few ever do. */
+static bool names_host(const struct nds_profile* profile, const uint8_t* descs, uint32_t count) {
+  const uint64_t mask = profile->host_mask, base = profile->host_base;
+  uint64_t found = 0;
+  uint32_t index;
+
+  for (index = 0; index < count; index++) found |= (pointer_of(descs, index) & mask) == base;
+  return found != 0;
+}
+
 /*
  * Only pointers into host space are checked, only by their first byte, and any byte of a live host
  * chunk is accepted (11 B.2 item 11). 0 or -EINVAL.
@@ -47,10 +64,10 @@ static bool in_foreign_host_chunk(struct nds_call* call, uint64_t pa) {
 static int vet(struct nds_call* call, const uint8_t* descs, uint32_t count) {
   uint32_t index;
 
+  if (!names_host(call->device->profile, descs, count)) return 0;
   for (index = 0; index < count; index++) {
-    uint64_t pa;
+    uint64_t pa = pointer_of(descs, index);
 
-    memcpy(&pa, descs + index * NEURON_UDMA_DESC_SIZE + NEURON_UDMA_DESC_PTR_OFFSET, sizeof pa);
     if (!is_host_address(call->device->profile, pa)) continue;
     if (!in_own_host_chunk(call->device, pa) && !in_foreign_host_chunk(call, pa)) return -EINVAL;
   }
