@@ -4,37 +4,23 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <utility>
 
+#include "neffld/huge_pages.hpp"
+
 namespace neffld {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
-constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
-std::size_t round_up(std::size_t value, std::size_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 tl::unexpected<Error> no_memory(std::size_t bytes) {
   return fail(Status::resource, ErrorClass::resource, {},
               fmt::format("no address space for {} inflated bytes: {}", bytes,
                           std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
-}
-
-/// Maps `bytes` (a multiple of the huge page size) at a huge page boundary.
-std::uint8_t* map_aligned(std::size_t bytes) {
-  void* raw = mmap(nullptr, bytes + huge_page_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw == MAP_FAILED) return nullptr;
-  auto* base = static_cast<std::uint8_t*>(raw);
-  const std::size_t misfit = reinterpret_cast<std::uintptr_t>(base) % huge_page_bytes;
-  const std::size_t head = misfit == 0 ? 0 : huge_page_bytes - misfit;
-  if (head != 0) munmap(base, head);
-  munmap(base + head + bytes, huge_page_bytes - head);
-  return base + head;
 }
 
 }  // namespace
@@ -66,13 +52,10 @@ Result<Arena> Arena::reserve(std::size_t bytes) {
     errno = ENOMEM;
     return no_memory(bytes);
   }
-  const std::size_t capacity = round_up(bytes == 0 ? 1 : bytes, huge_page_bytes);
-  std::uint8_t* base = map_aligned(capacity);
+  // Even one huge page for a small archive is cheaper than its small faults.
+  const std::size_t capacity = in_huge_pages(bytes == 0 ? 1 : bytes);
+  std::uint8_t* base = map_huge_pages(capacity);
   if (base == nullptr) return no_memory(capacity);
-  // First touch dominates inflating, and huge pages take 512 times fewer faults; even one huge page
-  // for a small archive is cheaper than its small faults. Only advice: without huge pages the same
-  // bytes arrive more slowly.
-  madvise(base, capacity, MADV_HUGEPAGE);
   return Arena(base, capacity);
 }
 
@@ -89,7 +72,8 @@ Result<void> Arena::grow() {
 }
 
 void Arena::trim(std::size_t used) {
-  const std::size_t keep = round_up(used == 0 ? 1 : used, page_bytes);
+  const std::size_t keep =
+      (std::max<std::size_t>(used, 1) + page_bytes - 1) / page_bytes * page_bytes;
   if (keep >= capacity_) return;
   munmap(base_ + keep, capacity_ - keep);
   capacity_ = keep;

@@ -121,6 +121,11 @@ Result<void> BlockAuthor::lay_descriptor(std::uint32_t descriptor_index, std::ui
   const auto element = [&](std::uint64_t from_offset, std::uint64_t to_offset) -> Result<void> {
     RingWriter& ring = rings[next];
     next = next + 1 == rings.size() ? 0 : next + 1;
+    if (expansion.pieces == 1) {
+      return ring.append({from.at(from_offset), to.at(to_offset),
+                          static_cast<std::uint32_t>(expansion.from_piece),
+                          static_cast<std::uint32_t>(expansion.to_piece), meta, true, source});
+    }
     std::uint64_t from_left = from_run, to_left = to_run;
     for (std::uint64_t piece = 0; piece < expansion.pieces; ++piece) {
       const auto from_bytes = static_cast<std::uint32_t>(std::min(from_left, expansion.from_piece));

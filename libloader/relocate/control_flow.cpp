@@ -29,10 +29,8 @@ class Reader {
     functions_.emplace("", 0);
     for (std::uint32_t slot = 0; slot < count_; ++slot) {
       const Record record = record_at(slot);
-      const isa::Opcode& opcode = isa::opcode_of(checker_.arch().arch, record.opcode());
-      if (opcode.treatment != Treatment::verbatim) {
-        NEFFLD_TRY(read(record, slot, opcode.treatment));
-      }
+      const Treatment treatment = checker_.treatment_of(record);
+      if (treatment != Treatment::verbatim) NEFFLD_TRY(read(record, slot, treatment));
     }
     close_body(count_);
     NEFFLD_TRY(resolve_calls());

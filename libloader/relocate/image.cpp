@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "image_writer.hpp"
 #include "ip_map.hpp"
 #include "neuron_abi/udma.h"
@@ -35,17 +37,18 @@ void copy_update(Record record, Slot& slot) {
 
 class Assembler {
  public:
-  Assembler(const ImageInput& input, Engine engine, Ledger& ledger, IpMapBuilder& ip)
+  Assembler(const ImageInput& input, Engine engine, MutableBytes image, Ledger& ledger,
+            IpMapBuilder& ip)
       : input_(input),
         stream_(input.planned.streams[static_cast<std::size_t>(engine)]),
         slots_(input.kbin.engine(engine).slots),
         checker_(input.kbin, input.arch, engine),
         engine_(engine),
-        writer_(stream_.slots_out, input.kbin_index, stream_.request, ledger),
+        writer_(image, input.kbin_index, stream_.request, ledger),
         ip_(ip),
         next_collective_(stream_.first_collective) {}
 
-  Result<std::vector<std::uint8_t>> run() {
+  Result<void> run() {
     NEFFLD_TRY(writer_.append(isa::make_start_gate(engine_)));
     ip_.begin(IpSection::preamble, 0);
     ip_.lowered(0, 0, 1);
@@ -59,7 +62,7 @@ class Assembler {
           {.member = input_.kbin.engine(engine_).bin_member},
           fmt::format("image has {} bytes, {} were planned", writer_.at(), writer_.size()));
     }
-    return writer_.take();
+    return {};
   }
 
  private:
@@ -75,8 +78,10 @@ class Assembler {
     writer_.set_hint(number == 0 ? 0 : isa::hint_function);
     next_trigger_ = body_->first_trigger;
     for (std::uint64_t slot = body_->first_slot; slot < body_->end_slot; ++slot) {
+      if (number == 0) NEFFLD_TRY(append_verbatim(slot));
+      if (slot == body_->end_slot) break;
       const Record record = record_at(slot);
-      const Treatment treatment = isa::opcode_of(input_.arch.arch, record.opcode()).treatment;
+      const Treatment treatment = checker_.treatment_of(record);
       const std::uint64_t start = writer_.at();
       writer_.set_source(slot);
       if (treatment == Treatment::verbatim) {
@@ -90,6 +95,20 @@ class Assembler {
     writer_.clear_source();
     writer_.set_hint(0);
     return {};
+  }
+
+  /// Appends the records from `slot` on that stay as they are, many at a time, and moves `slot`
+  /// behind them. MAIN only: records of functions get a hint each.
+  Result<void> append_verbatim(std::uint64_t& slot) {
+    constexpr std::uint64_t most = 64;  // records that stay in the fastest cache between two looks
+    for (;;) {
+      const std::uint64_t begin = slot,
+                          stop = std::min<std::uint64_t>(body_->end_slot, slot + most);
+      while (slot < stop && checker_.treatment_of(record_at(slot)) == Treatment::verbatim) ++slot;
+      if (slot == begin) return {};
+      NEFFLD_TRY(writer_.append_run(
+          slots_.subspan(begin * isa::slot_bytes, (slot - begin) * isa::slot_bytes)));
+    }
   }
 
   Result<void> lower(Record record, std::uint64_t slot, Treatment treatment) {
@@ -164,8 +183,9 @@ class Assembler {
     const std::uint32_t queue = input_.planned.queue_sets[queue_set].queue_id.value_or(0);
     const QueueRegisters registers{input_.arch, input_.planned.core};
     const Symbol symbol{Symbol::Kind::queue, queue_set, 0};
+    const Slot write = isa::make_write();
     for (std::uint32_t k = 0; k < rings; ++k) {
-      Slot rx = isa::make_write(), tx = isa::make_write();
+      Slot rx = write, tx = write;
       if (k == 0) copy_wait(record, rx);
       if (k + 1 == rings) copy_update(record, tx);
       const std::uint32_t value = value_of_ring(k);
@@ -353,11 +373,12 @@ std::uint64_t QueueRegisters::rx(std::uint32_t k, std::uint32_t queue, std::uint
          neuron_udma_rx_register(queue, reg);
 }
 
-Result<EngineImage> assemble_image(const ImageInput& input, Engine engine, Ledger& ledger) {
-  EngineImage image;
-  IpMapBuilder ip(image.ip);
-  NEFFLD_ASSIGN(image.bytes, Assembler(input, engine, ledger, ip).run());
-  return image;
+Result<IpMap> assemble_image(const ImageInput& input, Engine engine, MutableBytes image,
+                             Ledger& ledger) {
+  IpMap map;
+  IpMapBuilder ip(map);
+  NEFFLD_TRY(Assembler(input, engine, image, ledger, ip).run());
+  return map;
 }
 
 }  // namespace neffld

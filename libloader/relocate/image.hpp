@@ -2,8 +2,6 @@
 // Assembles one engine's instruction image: preamble, lowered stream, postamble (spec 05 A6, A7).
 #pragma once
 
-#include <vector>
-
 #include "neffld/relocate.hpp"
 #include "patcher.hpp"
 
@@ -27,11 +25,9 @@ struct ImageInput {
   std::uint32_t kbin_index = 0;
 };
 
-/// One engine's image and where its records come from.
-struct EngineImage {
-  std::vector<std::uint8_t> bytes;
-  IpMap ip;
-};
-Result<EngineImage> assemble_image(const ImageInput& input, Engine engine, Ledger& ledger);
+/// Writes one engine's image into `image`, which has the planned size, and tells where its records
+/// come from.
+Result<IpMap> assemble_image(const ImageInput& input, Engine engine, MutableBytes image,
+                             Ledger& ledger);
 
 }  // namespace neffld

@@ -3,23 +3,22 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "isa/record.hpp"
 #include "patcher.hpp"
 
 namespace neffld {
 
-/// The image of one engine while it is written. Its size is planned beforehand.
+/// The image of one engine while it is written, into memory of the planned size. What was there
+/// before is overwritten where at() has passed.
 class ImageWriter {
  public:
-  ImageWriter(std::uint64_t slots, std::uint32_t kbin, std::uint32_t request, Ledger& ledger)
-      : image_(slots * isa::slot_bytes), patcher_(image_, kbin, request, ledger) {}
+  ImageWriter(MutableBytes image, std::uint32_t kbin, std::uint32_t request, Ledger& ledger)
+      : image_(image), patcher_(image, kbin, request, ledger) {}
 
   /// Bytes written so far: the place of the next record.
   std::uint64_t at() const { return at_; }
   std::uint64_t size() const { return image_.size(); }
-  std::vector<std::uint8_t> take() { return std::move(image_); }
 
   /// The record of the NEFF that the next records stand for.
   void set_source(std::uint64_t slot) {
@@ -35,7 +34,17 @@ class ImageWriter {
       return overflow();
     std::copy_n(slot.data(), isa::slot_bytes, image_.data() + at_);
     at_ += isa::slot_bytes;
-    return set_bits(isa::at_debug_hint, static_cast<std::uint8_t>(hint | hint_));
+    hint |= hint_;
+    return hint == 0 ? Result<void>() : set_bits(isa::at_debug_hint, hint);
+  }
+
+  /// Appends records as they are.
+  Result<void> append_run(Bytes slots) {
+    if (image_.size() - at_ < slots.size()) [[unlikely]]
+      return overflow();
+    std::copy_n(slots.data(), slots.size(), image_.data() + at_);
+    at_ += slots.size();
+    return {};
   }
 
   /// Patches a field of the record appended last.
@@ -69,7 +78,7 @@ class ImageWriter {
   }
   Result<void> overflow() const;
 
-  std::vector<std::uint8_t> image_;
+  MutableBytes image_;
   Patcher patcher_;
   SourceRecord source_;
   std::uint8_t hint_ = 0;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <new>
 
+#include "host_pages.hpp"
 #include "image.hpp"
 #include "isa/record.hpp"
 
@@ -187,8 +188,9 @@ Result<IpMap> build_ip_map(std::span<const Kbin> kbins, const Plan& plan, std::u
     Ledger ledger;
     const ImageInput input{kbins[kbin_index], plan.kbins[kbin_index], arch_table(plan.arch), zero,
                            kbin_index};
-    NEFFLD_ASSIGN(EngineImage image, assemble_image(input, engine, ledger));
-    return std::move(image.ip);
+    const StreamPlan& stream = input.planned.streams[static_cast<std::size_t>(engine)];
+    const HostPages memory(stream.slots_out * isa::slot_bytes);
+    return assemble_image(input, engine, memory.bytes(), ledger);
   });
 }
 

@@ -24,22 +24,34 @@ class Patcher {
   template <class T>
   Result<void> patch(std::uint64_t offset, RelocForm form, T value, Symbol symbol,
                      SourceRecord source) {
+    return write<T>(offset, form, value, symbol, source,
+                    [&] { return load_le<T>(section_, offset); });
+  }
+  /// The same for a field that nothing has been written to yet: `before` is what it would have
+  /// held. It goes to the ledger and nowhere else.
+  template <class T>
+  Result<void> patch_fresh(std::uint64_t offset, RelocForm form, T before, T value, Symbol symbol,
+                           SourceRecord source) {
+    return write<T>(offset, form, value, symbol, source, [&] { return before; });
+  }
+
+  MutableBytes section() const { return section_; }
+
+ private:
+  template <class T, class Before>
+  Result<void> write(std::uint64_t offset, RelocForm form, T value, const Symbol& symbol,
+                     SourceRecord source, Before before) {
     static_assert(std::is_unsigned_v<T>);
     if (offset > section_.size() || sizeof(T) > section_.size() - offset) [[unlikely]] {
       return refuse(offset, sizeof(T), form);
     }
     ++(*counts_)[static_cast<std::size_t>(form)];
     if (ledger_->wants_rows()) [[unlikely]] {
-      ledger_->pass({offset, load_le<T>(section_, offset), value, kbin_, request_, sizeof(T), form,
-                     symbol, source});
+      ledger_->pass({offset, before(), value, kbin_, request_, sizeof(T), form, symbol, source});
     }
     store_le<T>(section_, offset, value);
     return {};
   }
-
-  MutableBytes section() const { return section_; }
-
- private:
   Result<void> refuse(std::uint64_t offset, std::size_t width, RelocForm form) const;
 
   MutableBytes section_;

@@ -11,11 +11,6 @@ namespace {
 using isa::Record;
 using isa::Treatment;
 
-// Semaphores the loader keeps for itself (decision 39).
-bool is_reserved_semaphore(std::uint8_t index) {
-  return index <= 2 || (index >= isa::start_semaphore && index <= isa::done_semaphore);
-}
-
 Reach reach_of(Record record, std::size_t steps_at, std::size_t counts_at, std::size_t run_at) {
   Reach reach;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -70,7 +65,11 @@ std::string_view name_field(Record record, std::size_t at, std::size_t bytes) {
 }
 
 RecordChecker::RecordChecker(const Kbin& kbin, const ArchTable& arch, Engine engine)
-    : kbin_(kbin), arch_(arch), engine_(engine), targets_(kbin) {
+    : kbin_(kbin),
+      arch_(arch),
+      opcodes_(isa::opcode_table(arch.arch)),
+      engine_(engine),
+      targets_(kbin) {
   for (const QueueSet& queue : kbin.queue_sets) {
     if (!queue.dynamic || queue.owner != engine) continue;
     dynamic_queue_ = &queue;

@@ -33,7 +33,7 @@ class RingWriter {
   };
 
   /// Appends one pair: a packet of its own (FIRST and LAST on TX, decision 12).
-  Result<void> append(const Pair& pair) {
+  [[gnu::always_inline]] Result<void> append(const Pair& pair) {
     const std::uint64_t at = std::uint64_t{used_} * NEURON_UDMA_DESC_SIZE;
     if (at + NEURON_UDMA_DESC_SIZE > tx_.section().size()) [[unlikely]]
       return overflow();
@@ -72,13 +72,14 @@ class RingWriter {
  private:
   static std::uint32_t length(std::uint32_t bytes) { return bytes & NEURON_UDMA_LEN_MASK; }
 
-  static Result<void> write(Patcher& half, std::uint64_t at, std::uint32_t control,
-                            std::uint32_t second, const RingPointer& pointer, SourceRecord source) {
+  [[gnu::always_inline]] static Result<void> write(Patcher& half, std::uint64_t at,
+                                                   std::uint32_t control, std::uint32_t second,
+                                                   const RingPointer& pointer,
+                                                   SourceRecord source) {
     store_le(half.section(), at, control);
     store_le(half.section(), at + 4, second);
-    store_le(half.section(), at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.symbolic);
-    return half.patch(at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.form, pointer.value, pointer.symbol,
-                      source);
+    return half.patch_fresh(at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.form, pointer.symbolic,
+                            pointer.value, pointer.symbol, source);
   }
 
   static bool fits(std::uint32_t bytes) {

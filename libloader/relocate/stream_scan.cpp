@@ -93,6 +93,10 @@ class Scanner {
     for (std::uint32_t slot = body.first_slot; slot < body.end_slot; ++slot) {
       if (!place_.empty()) place_[slot] = static_cast<std::uint32_t>(image_slot + lowered);
       const Record record = record_at(slot);
+      if (checker_.is_plain(record)) {
+        ++lowered;
+        continue;
+      }
       NEFFLD_ASSIGN(const Treatment treatment, checker_.check(record, slot));
       if (treatment == Treatment::verbatim) {
         ++lowered;

@@ -46,6 +46,19 @@ class QueueLookup {
                                               ///< be made to collide
 };
 
+/// Semaphores the loader keeps for itself (decision 39).
+constexpr bool is_reserved_semaphore(std::uint8_t index) {
+  return index <= 2 || (index >= isa::start_semaphore && index <= isa::done_semaphore);
+}
+/// Whether the wait at `wait_at` or the update at `update_at` names one of them.
+inline bool names_reserved_semaphore(isa::Record record, std::size_t wait_at,
+                                     std::size_t update_at) {
+  return (is_reserved_semaphore(record.u8(wait_at + 1)) &&
+          isa::waits_on_semaphore(record.u8(wait_at))) ||
+         (is_reserved_semaphore(record.u8(update_at + 1)) &&
+          isa::updates_semaphore(record.u8(update_at)));
+}
+
 /// A D4 record, decoded and checked.
 struct DirectTransfer {
   Operand source, destination;
@@ -57,6 +70,20 @@ class RecordChecker {
  public:
   RecordChecker(const Kbin& kbin, const ArchTable& arch, Engine engine);
 
+  /// True for a record that stays as it is and that no rule of check() could refuse: most of any
+  /// stream. False says nothing.
+  bool is_plain(isa::Record record) const {
+    const isa::Opcode& opcode = opcodes_[record.opcode()];
+    return opcode.treatment == isa::Treatment::verbatim &&
+           (opcode.only_engine < 0 || opcode.only_engine == static_cast<int>(engine_)) &&
+           record.u8(isa::at_word_length) == isa::word_length &&
+           record.opcode() != isa::op_event_semaphore && record.opcode() != isa::op_tensor_load &&
+           record.opcode() != isa::op_tensor_store &&
+           !names_reserved_semaphore(record, isa::at_wait_mode, isa::at_update_mode);
+  }
+  isa::Treatment treatment_of(isa::Record record) const {
+    return opcodes_[record.opcode()].treatment;
+  }
   /// What the translator does with the record; every refusal names the slot.
   Result<isa::Treatment> check(isa::Record record, std::uint64_t slot) const;
 
@@ -94,6 +121,7 @@ class RecordChecker {
 
   const Kbin& kbin_;
   const ArchTable& arch_;
+  const isa::Opcode* opcodes_;
   Engine engine_;
   OperandTargets targets_;
   const QueueSet* dynamic_queue_ = nullptr;

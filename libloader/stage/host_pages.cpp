@@ -3,24 +3,33 @@
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <limits>
+#include <new>
+
+#include "neffld/huge_pages.hpp"
 
 namespace neffld {
-namespace {
 
-constexpr std::uint64_t huge_page = 2ull << 20;
+void HostPages::Free::operator()(std::uint8_t* memory) const {
+  if (mapped != 0) {
+    munmap(memory, mapped);
+  } else {
+    std::free(memory);
+  }
+}
 
-}  // namespace
-
+// Small buffers stay with the allocator: a huge page would waste most of itself. Large ones do not,
+// because it keeps what is freed, and so two of them resident where one would do.
 HostPages::HostPages(std::uint64_t bytes) : size_(bytes) {
-  // Small buffers stay with the allocator: a huge page would waste most of itself.
-  const bool large = bytes >= huge_page / 2;
-  const std::uint64_t align = large ? huge_page : alignof(std::max_align_t);
-  if (bytes > std::numeric_limits<std::uint64_t>::max() - align) throw std::bad_alloc();
-  const std::uint64_t rounded = (bytes + align - 1) / align * align;
-  memory_.reset(static_cast<std::uint8_t*>(std::aligned_alloc(align, rounded ? rounded : align)));
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
+  if (bytes < huge_page_bytes / 2) {
+    memory_ = {static_cast<std::uint8_t*>(std::malloc(bytes != 0 ? bytes : 1)), Free{0}};
+  } else {
+    const std::size_t mapped = in_huge_pages(bytes);
+    memory_ = {map_huge_pages(mapped), Free{mapped}};
+  }
   if (!memory_) throw std::bad_alloc();
-  if (large) madvise(memory_.get(), rounded, MADV_HUGEPAGE);  // advice only; failure is harmless
 }
 
 }  // namespace neffld

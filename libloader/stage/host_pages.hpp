@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <new>
 
 #include "neffld/bytes.hpp"
 
@@ -20,7 +18,8 @@ class HostPages {
 
  private:
   struct Free {
-    void operator()(std::uint8_t* memory) const { std::free(memory); }
+    std::size_t mapped;  ///< bytes of a mapping; 0: the allocator's
+    void operator()(std::uint8_t* memory) const;
   };
   std::unique_ptr<std::uint8_t, Free> memory_;
   std::size_t size_;

@@ -2,11 +2,23 @@
 // Instruction images, one per engine (spec 05 A7, spec 04 section 2.2 step 13).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "builders.hpp"
+#include "host_pages.hpp"
 #include "image.hpp"
 #include "isa/record.hpp"
 
 namespace neffld {
+namespace {
+
+std::uint64_t largest_image(const KbinPlan& planned) {
+  std::uint64_t slots = 0;
+  for (const StreamPlan& stream : planned.streams) slots = std::max(slots, stream.slots_out);
+  return slots * isa::slot_bytes;
+}
+
+}  // namespace
 
 Result<void> plan_instructions(PlanContext& context) {
   for (const Engine engine : all_engines) {
@@ -23,11 +35,13 @@ Result<void> plan_instructions(PlanContext& context) {
 Result<void> emit_instructions(const EmitContext& context) {
   const ImageInput input{context.kbin(), context.planned(), context.arch, context.addresses,
                          context.kbin_index};
+  const HostPages memory(largest_image(context.planned()));  // in turn: its pages are touched once
   for (const Engine engine : all_engines) {
-    NEFFLD_ASSIGN(EngineImage image, assemble_image(input, engine, context.ledger));
     const StreamPlan& stream = context.planned().streams[static_cast<std::size_t>(engine)];
-    NEFFLD_TRY(context.sink({stream.request, image.bytes, false}));
-    context.ledger.set_ip_map(context.kbin_index, engine, std::move(image.ip));
+    const MutableBytes image = memory.bytes().first(stream.slots_out * isa::slot_bytes);
+    NEFFLD_ASSIGN(IpMap map, assemble_image(input, engine, image, context.ledger));
+    NEFFLD_TRY(context.sink({stream.request, image, false}));
+    context.ledger.set_ip_map(context.kbin_index, engine, std::move(map));
   }
   return {};
 }

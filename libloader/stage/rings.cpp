@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "block_author.hpp"
@@ -45,16 +44,13 @@ void add_ring(PlanContext& context, std::uint32_t number) {
                                 ring_owner(context.kbin(), ring, "rx"));
 }
 
-/// Host memory for all rings of one instance of a queue set: every ring's TX half, then its RX
-/// half.
+/// The rings of one instance of a queue set in host memory: every ring's TX half, then its RX half.
 class RingGroup {
  public:
-  explicit RingGroup(std::span<const RingPlan> rings) : rings_(rings) {
-    std::uint64_t bytes = 0;
-    for (const RingPlan& ring : rings) bytes += 2 * half_bytes(ring);
-    // Every byte is written: descriptors by the author, the slack behind them below.
-    memory_.emplace(bytes);
-    std::uint8_t* next = memory_->bytes().data();
+  /// `memory` has bytes_of(rings); what was in it before is overwritten: descriptors by the author,
+  /// the slack behind them here.
+  RingGroup(std::span<const RingPlan> rings, MutableBytes memory) : rings_(rings) {
+    std::uint8_t* next = memory.data();
     for (const RingPlan& ring : rings) {
       halves_.push_back({next, half_bytes(ring)});
       halves_.push_back({next + half_bytes(ring), half_bytes(ring)});
@@ -66,7 +62,12 @@ class RingGroup {
   MutableBytes tx(std::size_t i) const { return halves_[2 * i]; }
   MutableBytes rx(std::size_t i) const { return halves_[2 * i + 1]; }
   std::span<const RingPlan> rings() const { return rings_; }
-  bool empty() const { return memory_->bytes().empty(); }
+  bool empty() const { return bytes_of(rings_) == 0; }
+  static std::uint64_t bytes_of(std::span<const RingPlan> rings) {
+    std::uint64_t bytes = 0;
+    for (const RingPlan& ring : rings) bytes += 2 * half_bytes(ring);
+    return bytes;
+  }
 
  private:
   static std::uint64_t half_bytes(const RingPlan& ring) {
@@ -77,7 +78,6 @@ class RingGroup {
     std::fill(half.begin() + static_cast<std::ptrdiff_t>(used), half.end(), std::uint8_t{0});
   }
   std::span<const RingPlan> rings_;
-  std::optional<HostPages> memory_;
   std::vector<MutableBytes> halves_;
 };
 
@@ -134,26 +134,44 @@ Family family_of(const Kbin& kbin, const KbinPlan& planned, std::uint32_t queue_
   return planned.queue_sets[queue_set].is_template ? Family::bound : Family::fixed;
 }
 
-/// Calls `use` with the authored rings of every instance of every set of a family.
+/// Calls `use` with the instance's number and rings of every instance of every set of a family.
 template <class Use>
-Result<void> for_each_group(const EmitContext& context, Family family, Use use) {
-  NEFFLD_ASSIGN(const std::vector<PointerBase> bases,
-                pointer_bases(context.kbin(), context.planned(), context.addresses));
-  const auto& sets = context.planned().queue_sets;
-  for (std::uint32_t number = 0; number < sets.size(); ++number) {
-    const QueueSetPlan& set = sets[number];
-    if (set.ring_count == 0) continue;
-    if (family_of(context.kbin(), context.planned(), number) != family) continue;
+Result<void> for_each_instance(const Kbin& kbin, const KbinPlan& planned, Family family, Use use) {
+  for (std::uint32_t number = 0; number < planned.queue_sets.size(); ++number) {
+    const QueueSetPlan& set = planned.queue_sets[number];
+    if (set.ring_count == 0 || family_of(kbin, planned, number) != family) continue;
     const auto per_instance =
         static_cast<std::uint32_t>(set.ring_count / set.triggered_blocks.size());
     for (std::size_t instance = 0; instance < set.triggered_blocks.size(); ++instance) {
-      const RingGroup group(std::span(context.planned().rings)
-                                .subspan(set.first_ring + instance * per_instance, per_instance));
-      NEFFLD_TRY(author_group(context, bases, set.triggered_blocks[instance], group));
-      NEFFLD_TRY(use(group));
+      const auto rings =
+          std::span(planned.rings).subspan(set.first_ring + instance * per_instance, per_instance);
+      NEFFLD_TRY(use(set.triggered_blocks[instance], rings));
     }
   }
   return {};
+}
+
+/// Calls `use` with the authored rings of every instance of every set of a family. One block of
+/// memory serves them in turn: most of what authoring costs is the first touch of a page.
+template <class Use>
+Result<void> for_each_group(const EmitContext& context, Family family, Use use) {
+  using Blocks = std::span<const std::uint32_t>;
+  using Rings = std::span<const RingPlan>;
+  NEFFLD_ASSIGN(const std::vector<PointerBase> bases,
+                pointer_bases(context.kbin(), context.planned(), context.addresses));
+  std::uint64_t most = 0;
+  NEFFLD_TRY(for_each_instance(context.kbin(), context.planned(), family,
+                               [&](Blocks, Rings rings) -> Result<void> {
+                                 most = std::max(most, RingGroup::bytes_of(rings));
+                                 return {};
+                               }));
+  const HostPages memory(most);
+  return for_each_instance(context.kbin(), context.planned(), family,
+                           [&](Blocks blocks, Rings rings) -> Result<void> {
+                             const RingGroup group(rings, memory.bytes());
+                             NEFFLD_TRY(author_group(context, bases, blocks, group));
+                             return use(group);
+                           });
 }
 
 /// Hands the rings of a group to the sink, ring by ring, TX then RX.

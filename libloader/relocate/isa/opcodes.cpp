@@ -221,17 +221,17 @@ constexpr auto table_v4 = make_table(Arch::v4);
 
 }  // namespace
 
-const Opcode& opcode_of(Arch arch, std::uint8_t opcode) {
+const Opcode* opcode_table(Arch arch) {
   switch (arch) {
     case Arch::v2:
-      return table_v2[opcode];
+      return table_v2.data();
     case Arch::v4:
-      return table_v4[opcode];
+      return table_v4.data();
     case Arch::v3:
     case Arch::any:
       break;
   }
-  return table_v3[opcode];
+  return table_v3.data();
 }
 
 }  // namespace neffld::isa

@@ -39,8 +39,12 @@ struct Opcode {
   std::string_view reason;       ///< of pseudo_refused: why
 };
 
+/// The 256 entries of `arch`.
+const Opcode* opcode_table(Arch arch);
 /// The entry of `opcode` in the table of `arch`.
-const Opcode& opcode_of(Arch arch, std::uint8_t opcode);
+inline const Opcode& opcode_of(Arch arch, std::uint8_t opcode) {
+  return opcode_table(arch)[opcode];
+}
 
 // Opcodes the loader reads or writes by name.
 inline constexpr std::uint8_t op_activation_table_load = 0x23;

@@ -15,10 +15,6 @@ constexpr std::uint8_t source_immediate = 1;
 
 }  // namespace
 
-bool waits_on_semaphore(std::uint8_t wait_mode) {
-  return wait_mode >= 1 && wait_mode <= 5;
-}
-
 std::string_view wait_comparison(std::uint8_t wait_mode) {
   constexpr std::array<std::string_view, 6> comparisons = {"", "==", "<", "<=", ">", ">="};
   return comparisons.at(wait_mode);
@@ -31,12 +27,6 @@ std::string wait_text(const neuron_sync& wait, std::uint32_t present) {
   }
   return fmt::format("semaphore {} {} {}, is {}", wait.index, wait_comparison(wait.mode),
                      wait.value, present);
-}
-
-bool updates_semaphore(std::uint8_t update_mode) {
-  // "On complete" modes are the "on read" ones plus 16; register variants fill the even gaps.
-  const std::uint8_t base = update_mode & 0x0F;
-  return update_mode < 0x20 && base >= 3 && base <= 10;
 }
 
 Slot make_record(std::uint8_t opcode) {

@@ -120,8 +120,14 @@ class Record {
 };
 
 /// True when a wait or update mode names a semaphore (not an event, not "none").
-bool waits_on_semaphore(std::uint8_t wait_mode);
-bool updates_semaphore(std::uint8_t update_mode);
+constexpr bool waits_on_semaphore(std::uint8_t wait_mode) {
+  return wait_mode >= 1 && wait_mode <= 5;
+}
+constexpr bool updates_semaphore(std::uint8_t update_mode) {
+  // "On complete" modes are the "on read" ones plus 16; register variants fill the even gaps.
+  const std::uint8_t base = update_mode & 0x0F;
+  return update_mode < 0x20 && base >= 3 && base <= 10;
+}
 
 /// "==" to ">=" for the modes that compare a semaphore, 1 to 5.
 std::string_view wait_comparison(std::uint8_t wait_mode);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <set>
 
 #include "isa/opcodes.hpp"
@@ -337,6 +338,45 @@ TEST_CASE("blocks lie in the order of their triggers, once per trigger") {
   REQUIRE(plan.kbins[0].warnings.size() == 1);
   CHECK(plan.kbins[0].warnings[0] ==
         "sg00: block 9 of queue q is never triggered and not laid down");
+}
+
+/// Headers of all kinds, the ordinary among them: small numbers, and the edges of semaphores that
+/// are reserved.
+std::uint8_t header_byte(std::mt19937_64& random) {
+  constexpr std::array<std::uint8_t, 14> values = {0,  0,  1,  3,   5,   6,   10,
+                                                   16, 19, 26, 100, 239, 240, 245};
+  return values[random() % values.size()];
+}
+
+TEST_CASE("A record that looks plain at once is one that every rule leaves as it is") {
+  std::mt19937_64 random(16);
+  for (const Arch arch : {Arch::v2, Arch::v3}) {
+    Program program(arch);
+    for (const Engine engine : all_engines) {
+      const RecordChecker checker(program.kbin(), arch_table(arch), engine);
+      std::uint32_t plain = 0, verbatim = 0;
+      for (std::uint32_t i = 0; i < 256 * 64; ++i) {
+        sample::Slot slot{};
+        slot[isa::at_opcode] = static_cast<std::uint8_t>(i);
+        slot[isa::at_word_length] = i % 5 == 0 ? header_byte(random) : isa::word_length;
+        for (const std::size_t at : {isa::at_wait_mode, isa::at_update_mode,
+                                     isa::at_extended_wait_mode, isa::at_extended_update_mode}) {
+          slot[at] = header_byte(random);
+          slot[at + 1] = header_byte(random);
+        }
+        const isa::Record record{Bytes(slot)};
+        const auto checked = checker.check(record, i);
+        if (checked && *checked == isa::Treatment::verbatim) ++verbatim;
+        if (!checker.is_plain(record)) continue;
+        ++plain;
+        CAPTURE(arch_name(arch), engine_name(engine), to_hex(slot));
+        REQUIRE(checked);
+        REQUIRE(*checked == isa::Treatment::verbatim);
+      }
+      CHECK(plain > 1000);
+      CHECK(plain > verbatim * 9 / 10);
+    }
+  }
 }
 
 }  // namespace
