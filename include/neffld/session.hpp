@@ -19,6 +19,7 @@
 #include "neffld/manifest.hpp"
 #include "neffld/plan.hpp"
 #include "neffld/relocate.hpp"
+#include "neffld/stream_scans.hpp"
 
 namespace neffld {
 
@@ -59,6 +60,8 @@ struct ParsedModel {
   std::shared_ptr<const Container> container;  ///< from Stage::parse on
   Manifest manifest;                           ///< from Stage::graph on
   std::vector<Kbin> kbins;                     ///< from Stage::build on
+  /// For the plans of all copies; null when the parse is not shared.
+  std::shared_ptr<StreamScans> scans;
   bool foreign_arch = false;  ///< allow_legacy let a file for another architecture in
   std::vector<StageTime> times;
 };

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "builders.hpp"
+#include "neffld/stream_scans.hpp"
 
 namespace neffld {
 namespace {
@@ -41,13 +44,13 @@ Result<void> place_on_cores(std::span<const Kbin> kbins, Plan& plan, const PlanO
   return {};
 }
 
-using Pass = Result<void> (*)(PlanContext&);
+using Pass = std::function<Result<void>(PlanContext&)>;
 
 Result<void> for_each_kbin(std::span<const Kbin> kbins, Plan& plan, const PlanOptions& options,
                            std::initializer_list<Pass> passes) {
   for (std::uint32_t i = 0; i < kbins.size(); ++i) {
     PlanContext context{kbins, options, arch_table(plan.arch), plan, i};
-    for (const Pass pass : passes) {
+    for (const Pass& pass : passes) {
       if (auto result = pass(context); !result) {
         Error error = std::move(result.error());
         if (error.where.member.empty()) error.where.member = kbins[i].name;
@@ -58,7 +61,25 @@ Result<void> for_each_kbin(std::span<const Kbin> kbins, Plan& plan, const PlanOp
   return {};
 }
 
-Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& options) {
+/// Scans the streams of a kbin, or takes what an earlier plan of the same parse has kept.
+Result<void> scan_or_take(PlanContext& context, StreamScans* scans) {
+  KbinPlan& out = context.out();
+  if (const auto kept = scans != nullptr ? scans->find(context.kbin_index) : nullptr) {
+    out.streams = kept->streams;
+    out.collectives = kept->collectives;
+    out.totals = kept->totals;
+    out.warnings = kept->warnings;
+    return {};
+  }
+  NEFFLD_TRY(plan_streams(context));
+  if (scans != nullptr) {
+    scans->keep(context.kbin_index, {out.streams, out.collectives, out.totals, out.warnings});
+  }
+  return {};
+}
+
+Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& options,
+                            StreamScans* scans) {
   if (kbins.empty()) return invalid({.path = "$.graphs"}, "found no subgraph, expected at least 1");
   Plan plan;
   plan.arch = kbins.front().arch;
@@ -67,7 +88,8 @@ Result<Plan> plan_unguarded(std::span<const Kbin> kbins, const PlanOptions& opti
   // Which physical core runs which subgraph.
   NEFFLD_TRY(place_on_cores(kbins, plan, options));
   // Which records become how many slots, and which blocks the triggers lay down where: sizes only.
-  NEFFLD_TRY(for_each_kbin(kbins, plan, options, {plan_streams, plan_queue_sets}));
+  const auto plan_scans = [&](PlanContext& context) { return scan_or_take(context, scans); };
+  NEFFLD_TRY(for_each_kbin(kbins, plan, options, {plan_scans, plan_queue_sets}));
   // What belongs to the cores comes first, once per core.
   NEFFLD_TRY(plan_exec_queues(plan, options));
   NEFFLD_TRY(plan_scratchpad(kbins, plan, options));
@@ -93,7 +115,12 @@ std::uint32_t PlanContext::add(SectionKind kind, std::uint32_t index, std::uint6
 }
 
 Result<Plan> plan_model(std::span<const Kbin> kbins, const PlanOptions& options) {
-  return guarded([&] { return plan_unguarded(kbins, options); });
+  return guarded([&] { return plan_unguarded(kbins, options, nullptr); });
+}
+
+Result<Plan> plan_model(std::span<const Kbin> kbins, const PlanOptions& options,
+                        StreamScans& scans) {
+  return guarded([&] { return plan_unguarded(kbins, options, &scans); });
 }
 
 }  // namespace neffld

@@ -60,6 +60,7 @@ Result<ParseCache::Lease> ParseCache::alone(const Parse& parse, Role role) {
 Result<ParseCache::Lease> ParseCache::create(const Parse& parse) {
   auto made = guarded([&]() -> Result<std::shared_ptr<const ParsedModel>> {
     NEFFLD_ASSIGN(ParsedModel model, parse());
+    model.scans = std::make_shared<StreamScans>();
     return std::make_shared<const ParsedModel>(std::move(model));
   });
   {

@@ -93,7 +93,8 @@ Result<Plan> plan_parsed_model(ParsedModel& model, const PlanOptions& options,
   return guarded([&]() -> Result<Plan> {
     StageClock clock(model.times, progress);
     clock.start(Stage::plan);
-    NEFFLD_ASSIGN(Plan plan, plan_model(model.kbins, options));
+    NEFFLD_ASSIGN(Plan plan, model.scans ? plan_model(model.kbins, options, *model.scans)
+                                         : plan_model(model.kbins, options));
     clock.finish(planned_content_bytes(plan));
     return plan;
   });

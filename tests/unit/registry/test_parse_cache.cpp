@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <condition_variable>
@@ -237,4 +239,58 @@ TEST_CASE("A copy of a parsed model loads after the original is gone") {
   const auto plan = plan_parsed_model(copy, {});
   REQUIRE(plan);
   CHECK(copy.container->find("neff.json") != nullptr);
+}
+
+namespace {
+
+/// Everything a scan of the streams puts into a plan, as one text.
+std::string scanned_text(const Plan& plan) {
+  std::string text;
+  for (const KbinPlan& kbin : plan.kbins) {
+    const DmaTotals& totals = kbin.totals;
+    text += fmt::format("collectives {} dge {} {} {} warnings {}\n", kbin.collectives,
+                        totals.dge_operations, totals.dge_elements, totals.dge_bytes,
+                        fmt::join(kbin.warnings, "; "));
+    for (const StreamPlan& stream : kbin.streams) {
+      text += fmt::format("slots {} {} {} bodies {} jumps {} calls {} collective {} triggers {}\n",
+                          stream.slots_in, stream.main_slots, stream.slots_out,
+                          stream.bodies.size(), stream.jumps.size(), stream.calls.size(),
+                          stream.first_collective, fmt::join(stream.triggers, ","));
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("Loads that share a parse scan its streams once, and plan as a load on its own does") {
+  for (const sample::CatalogueEntry& entry : sample::catalogue()) {
+    CAPTURE(entry.name);
+    const auto file = sample::pack(sample::make_sample(entry.name));
+    REQUIRE(file);
+    auto alone = parse_model(*file, Arch::any);
+    REQUIRE(alone);
+    CHECK_FALSE(alone->scans);
+    const auto expected = plan_parsed_model(*alone, {});
+
+    ParseCache cache;
+    const auto lease = cache.acquire(key_of(1), [&] { return parse_model(*file, Arch::any); });
+    REQUIRE(lease);
+    ParsedModel first = lease->model(), second = lease->model();
+    REQUIRE(first.scans);
+    CHECK(first.scans->find(0) == nullptr);
+    REQUIRE(plan_parsed_model(first, {}).has_value() == expected.has_value());
+    if (!expected) {
+      CHECK(entry.name == "refused-v3");
+      CHECK(second.scans->find(0) == nullptr);
+      continue;
+    }
+    const auto kept = second.scans->find(0);
+    REQUIRE(kept);
+    const auto plan = plan_parsed_model(second, {});
+    REQUIRE(plan);
+    CHECK(second.scans->find(0) == kept);
+    CHECK(scanned_text(*plan) == scanned_text(*expected));
+    CHECK(plan->requests.size() == expected->requests.size());
+  }
 }
