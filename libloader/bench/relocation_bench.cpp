@@ -40,14 +40,23 @@ Result<void> apply(Patcher& patcher, const Patch& patch) {
   }
 }
 
-Result<void> apply_all(std::span<Section> sections) {
+/// All patches of the sections that hold descriptors, or of the others.
+Result<void> apply_all(std::span<Section> sections, bool descriptors) {
   Ledger ledger;
   for (Section& section : sections) {
-    if (!section.own) continue;
+    if (!section.own || section.descriptors != descriptors) continue;
     Patcher patcher(section.own->bytes(), section.kbin, section.request, ledger);
     for (const Patch& patch : section.patches) NEFFLD_TRY(apply(patcher, patch));
   }
   return {};
+}
+
+std::uint64_t patches_in(std::span<const Section> sections, bool descriptors) {
+  std::uint64_t patches = 0;
+  for (const Section& section : sections) {
+    if (section.descriptors == descriptors) patches += section.patches.size();
+  }
+  return patches;
 }
 
 }  // namespace
@@ -59,7 +68,8 @@ Result<void> RelocationBench::round() {
   }));
   NEFFLD_TRY(instructions_.run([&] { return emit_all(model_, {emit_instructions}); }));
   NEFFLD_TRY(rings_.run([&] { return emit_all(model_, {emit_imcpy_rings, emit_static_rings}); }));
-  return patches_.run([&] { return apply_all(sections_); });
+  NEFFLD_TRY(patches_.run([&] { return apply_all(sections_, false); }));
+  return pointers_.run([&] { return apply_all(sections_, true); });
 }
 
 void RelocationBench::report(FileReport& report) const {
@@ -68,7 +78,8 @@ void RelocationBench::report(FileReport& report) const {
   add_row(report, "translate instructions", instructions_, 0, sizes.slots, "slot");
   add_row(report, "author rings", rings_, sizes.ring_descriptors * NEURON_UDMA_DESC_SIZE,
           sizes.ring_descriptors, "descriptor");
-  add_row(report, "  patches alone", patches_, 0, sizes.patches, "patch");
+  add_row(report, "  pointers alone", pointers_, 0, patches_in(sections_, true), "pointer");
+  add_row(report, "patches alone", patches_, 0, patches_in(sections_, false), "patch");
 }
 
 }  // namespace neffld::bench

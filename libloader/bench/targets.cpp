@@ -27,8 +27,8 @@ constexpr std::array<Target, 12> all = {{
      "time from an uncompressed tar to section tables with the members no load needs (.dbg) over "
      "the same without them"},
     {RatioId::relocation, "relocation", false, 0.10,
-     "time of every patch of the load, made again through the patch primitive on finished "
-     "sections, over inflating"},
+     "time of every patch of instructions, tables and cells, made again through the patch "
+     "primitive on finished sections, over inflating; pointers are authored with descriptors"},
     {RatioId::parallel, "parallel", true, 0.8,
      "loads a second with a thread and a device on every processor, over as many times one "
      "thread's"},

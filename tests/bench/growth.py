@@ -27,7 +27,7 @@ KINDS = {
     "slots": (10_000_000, lambda n: ["--slots", str(n)], ["--arch", "v2"]),
     "elements": (10_000_000, lambda n: ["--elements", str(n)], ["--arch", "v3"]),
     "variables": (100_000, lambda n: ["--variables", str(n)], ["--arch", "v3", "--slots", "1000"]),
-    "subgraphs": (256, lambda n: ["--subgraphs", str(n)], ["--arch", "v3", "--weights", "4096"]),
+    "subgraphs": (256, lambda n: ["--subgraphs", str(n)], ["--arch", "v3"]),
 }
 SMALL = ["--weights", "4096"]  # for what is not measured
 
@@ -36,13 +36,17 @@ def seconds_of(report, names):
     return sum(stage["seconds"] for stage in report["stages"] if stage["name"] in names)
 
 
+def sample_words(kind, count):
+    """What the generator is told for `count` items of a kind."""
+    _, told, rest = KINDS[kind]
+    return ([] if kind == "weights" else SMALL) + rest + told(count)
+
+
 def measure(neffld, make_sample, kind, count, rounds):
     """The stages of one generated file."""
-    _, told, rest = KINDS[kind]
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "grown.neff")
-        small = [] if kind == "weights" else SMALL
-        subprocess.run([make_sample, "scale", file, *small, *rest, *told(count)], check=True,
+        subprocess.run([make_sample, "scale", file, *sample_words(kind, count)], check=True,
                        stdout=subprocess.DEVNULL)
         until = ["--until", "build"] if kind == "subgraphs" else []
         done = subprocess.run([neffld, "bench", "--json", "--stages", "--rounds", str(rounds), *until,
@@ -89,7 +93,7 @@ def main():
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--part", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     unknown = set(options.kinds) - set(KINDS)
     if unknown or not 0 < options.part <= 1:
         parser.error(f"unknown kinds {sorted(unknown)}" if unknown else "--part is from 0 to 1")

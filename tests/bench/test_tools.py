@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import compare  # noqa: E402
@@ -120,6 +121,19 @@ class GrowthTest(unittest.TestCase):
 
     def test_square_time_is_not(self):
         self.assertEqual(([1.0, 4.0, 4.0], False), growth.verdict([1.0, 4.0, 16.0]))
+
+    def test_the_generator_is_told_nothing_twice(self):
+        for kind in growth.KINDS:
+            options = [word for word in growth.sample_words(kind, 16) if word.startswith("--")]
+            self.assertEqual(sorted(set(options)), sorted(options), kind)
+
+    def test_kinds_may_stand_behind_options(self):
+        with unittest.mock.patch.object(growth, "grow", return_value=True) as grow, \
+             unittest.mock.patch.object(sys, "argv", ["growth.py", "neffld", "make", "--part", "0.5",
+                                                      "slots", "weights"]):
+            self.assertEqual(0, growth.main())
+        self.assertEqual(["slots", "weights"], [call.args[2] for call in grow.call_args_list])
+        self.assertEqual({0.5}, {call.args[3] for call in grow.call_args_list})
 
     def test_the_stage_that_grew_most_is_named(self):
         def report(build, plan):

@@ -7,7 +7,7 @@ import unittest
 from support import FILE, FORMAT, USAGE, CliTest, Neff, run, sample
 
 STAGES = ["read", "header hash", "inflate", "tar", "manifest", "build", "plan", "tables and cells",
-          "translate instructions", "author rings", "patches alone", "allocate",
+          "translate instructions", "author rings", "pointers alone", "patches alone", "allocate",
           "copy to device, first", "again", "memcpy of the same", "queues", "load, parsed before"]
 RATIOS = ["inflate", "json", "parse", "integrity", "weight_copies", "peak_memory", "relocation",
           "parallel", "staging", "reload", "device_calls"]
