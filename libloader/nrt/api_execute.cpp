@@ -31,7 +31,7 @@ Result<void> execute(Runtime& runtime, const nrt_model_t* model, const nrt_tenso
                 ExecutionRequest::make(runtime, model, input_set, output_set));
   const std::string name = request->model().name;
   AsyncQueue* const queue = runtime.async_queue(request->model().vnc);
-  const auto done = queue ? submit(*queue, std::move(request)) : request->run(runtime);
+  auto done = queue ? submit(*queue, std::move(request)) : request->run(runtime);
   if (!done) {
     log_inner_error("NMGR", "kmgr_exec",
                     fmt::format("Failed to execute model {} with status {}", name,

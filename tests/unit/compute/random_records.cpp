@@ -202,10 +202,10 @@ void RandomRecords::fill(Windows& windows, bool raw, unsigned dtype) {
 
 void RandomRecords::fill_values(std::vector<std::uint8_t>& space, unsigned dtype, unsigned count,
                                 float divisor) {
-  const unsigned size = element_size(dtype);
+  const unsigned size = element_size(dtype), half = count / 2;
   std::uint32_t values[256];
   for (std::uint32_t& value : values) {
-    const float whole = static_cast<float>(below(count)) - static_cast<float>(count / 2);
+    const float whole = static_cast<float>(below(count)) - static_cast<float>(half);
     value = encode_element(dtype, whole / divisor);
   }
   std::uint64_t indexes = 0;
