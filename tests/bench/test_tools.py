@@ -122,6 +122,13 @@ class GrowthTest(unittest.TestCase):
     def test_square_time_is_not(self):
         self.assertEqual(([1.0, 4.0, 4.0], False), growth.verdict([1.0, 4.0, 16.0]))
 
+    def test_new_pages_of_the_device_are_not_counted(self):
+        stages = {"inflate": 1, "load, parsed before": 10, "copy to device, first": 8, "again": 2,
+                  "plan": 100}
+        report = {"stages": [{"name": name, "seconds": seconds} for name, seconds in stages.items()]}
+        self.assertEqual(5, growth.seconds_of(report, growth.WITH_DEVICE))
+        self.assertEqual(1, growth.seconds_of(report, growth.WITHOUT))
+
     def test_the_generator_is_told_nothing_twice(self):
         for kind in growth.KINDS:
             options = [word for word in growth.sample_words(kind, 16) if word.startswith("--")]

@@ -108,7 +108,7 @@ std::uint64_t SampleBuilder::bytes(std::string_view name) const {
 }
 
 Subgraph& SampleBuilder::subgraph() {
-  if (subgraphs_.size() >= 100) throw std::invalid_argument("more than 100 subgraphs");
+  if (subgraphs_.size() >= 256) throw std::invalid_argument("more than 256 subgraphs");
   const std::string number = std::to_string(subgraphs_.size());
   const std::string name = (number.size() == 1 ? "sg0" : "sg") + number;
   subgraphs_.push_back(std::make_unique<Subgraph>(arch_, name));
