@@ -53,7 +53,7 @@ struct Repro {
   bool stopped_early = false;      ///< more might go: seconds or tries of the options were used up
   bool container_damaged = false;  ///< bytes were removed around the damage, members are not known
   std::vector<std::string> members;       ///< names of the members left
-  std::vector<std::string> weights_left;  ///< .npy members with elements that are not zero
+  std::vector<std::string> weights_left;  ///< constants with elements that are not zero
   std::vector<std::string> binary_left;   ///< other members that are no JSON and not all zero
 };
 

@@ -210,7 +210,13 @@ struct DeviceBench::State {
   Result<void> load_together() {
     const std::size_t count = machines.size();
     std::vector<Result<void>> results(count);
-    std::barrier start(static_cast<std::ptrdiff_t>(count) + 1);
+    std::uint64_t faults = 0;
+    std::chrono::steady_clock::time_point begin;
+    // Before the first of them goes on.
+    std::barrier start(static_cast<std::ptrdiff_t>(count), [&]() noexcept {
+      faults = minor_faults();
+      begin = std::chrono::steady_clock::now();
+    });
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i) {
       threads.emplace_back([&, i] {
@@ -218,9 +224,6 @@ struct DeviceBench::State {
         results[i] = whole_load(machines[i], false, true, nullptr);
       });
     }
-    const std::uint64_t faults = minor_faults();
-    start.arrive_and_wait();
-    const auto begin = std::chrono::steady_clock::now();
     for (std::thread& thread : threads) thread.join();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     for (Result<void>& result : results) NEFFLD_TRY(std::move(result));

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // neffld: load, look into and take apart NEFF files.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <sstream>
@@ -81,9 +84,21 @@ int run(int argc, char** argv) {
   return result ? 0 : report_error(result.error());
 }
 
+/// A standard descriptor the caller has closed would be given to the next file that is opened, and
+/// the report written into it. What takes its place can be read (nothing) and not written, so that
+/// a report that goes nowhere stays an error.
+void hold_standard_descriptors() {
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(standard, F_GETFD) == -1 && errno == EBADF) {
+      static_cast<void>(open("/dev/null", O_RDONLY));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_descriptors();
   try {
     return run(argc, argv);
   } catch (...) {

@@ -36,15 +36,17 @@ SubgraphFacts& operator+=(SubgraphFacts& sum, const SubgraphFacts& part) {
   for (std::size_t i = 0; i < engine_count; ++i) sum.slots[i] += part.slots[i];
   sum.constants_bytes += part.constants_bytes;
   sum.scratchpad_bytes += part.scratchpad_bytes;
-  sum.dma.blocks += part.dma.blocks;
-  sum.dma.descriptors += part.dma.descriptors;
-  sum.dma.elements += part.dma.elements;
-  sum.dma.bytes += part.dma.bytes;
-  sum.dma.casts += part.dma.casts;
-  sum.dma.transposes += part.dma.transposes;
-  sum.dma.dge_operations += part.dma.dge_operations;
-  sum.dma.dge_elements += part.dma.dge_elements;
-  sum.dma.dge_bytes += part.dma.dge_bytes;
+  if (!part.dma) return sum;
+  if (!sum.dma) sum.dma.emplace();
+  sum.dma->blocks += part.dma->blocks;
+  sum.dma->descriptors += part.dma->descriptors;
+  sum.dma->elements += part.dma->elements;
+  sum.dma->bytes += part.dma->bytes;
+  sum.dma->casts += part.dma->casts;
+  sum.dma->transposes += part.dma->transposes;
+  sum.dma->dge_operations += part.dma->dge_operations;
+  sum.dma->dge_elements += part.dma->dge_elements;
+  sum.dma->dge_bytes += part.dma->dge_bytes;
   return sum;
 }
 

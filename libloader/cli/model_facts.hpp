@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "neffld/session.hpp"
@@ -14,13 +15,13 @@ namespace neffld::cli {
 struct SubgraphFacts {
   std::map<std::string, std::uint64_t> variables;   ///< by kind
   std::map<std::string, std::uint64_t> queue_sets;  ///< by type
-  DmaTotals dma;
+  std::optional<DmaTotals> dma;  ///< from the plan stage on
   std::array<std::uint64_t, engine_count> slots = {};
   std::uint64_t constants_bytes = 0;
   std::uint64_t scratchpad_bytes = 0;  ///< arena the `virtual` variables need
 };
 
-/// `plan` is null before the plan stage; then the DMA sums are zero.
+/// `plan` is null before the plan stage.
 SubgraphFacts subgraph_facts(const Kbin& kbin, const KbinPlan* plan);
 SubgraphFacts& operator+=(SubgraphFacts& sum, const SubgraphFacts& part);
 

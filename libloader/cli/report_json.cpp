@@ -55,20 +55,24 @@ void write_graph(JsonOut& out, const Manifest& manifest) {
   });
 }
 
-void write_facts(JsonOut& out, const SubgraphFacts& facts) {
+void write_dma(JsonOut& out, const DmaTotals& dma) {
   out.object("dma", [&] {
-    out.field("blocks", facts.dma.blocks);
-    out.field("descriptors", facts.dma.descriptors);
-    out.field("elements", facts.dma.elements);
-    out.field("bytes", facts.dma.bytes);
-    out.field("casts", facts.dma.casts);
-    out.field("transposes", facts.dma.transposes);
+    out.field("blocks", dma.blocks);
+    out.field("descriptors", dma.descriptors);
+    out.field("elements", dma.elements);
+    out.field("bytes", dma.bytes);
+    out.field("casts", dma.casts);
+    out.field("transposes", dma.transposes);
   });
   out.object("dge", [&] {
-    out.field("operations", facts.dma.dge_operations);
-    out.field("elements", facts.dma.dge_elements);
-    out.field("bytes", facts.dma.dge_bytes);
+    out.field("operations", dma.dge_operations);
+    out.field("elements", dma.dge_elements);
+    out.field("bytes", dma.dge_bytes);
   });
+}
+
+void write_facts(JsonOut& out, const SubgraphFacts& facts) {
+  if (facts.dma) write_dma(out, *facts.dma);
   out.field("constants_bytes", facts.constants_bytes);
   out.field("scratchpad_bytes", facts.scratchpad_bytes);
 }

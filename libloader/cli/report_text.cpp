@@ -106,11 +106,11 @@ void print_subgraph(Out out, const ReportItem& item, std::uint32_t i) {
   fmt::format_to(out, "  slots       pe {}, act {}, pool {}, dve {}, sp {}\n", facts.slots[0],
                  facts.slots[1], facts.slots[2], facts.slots[3], facts.slots[4]);
   if (!plan) return;
-  fmt::format_to(out, "  dma         {} blocks, {} descriptors, {} elements, {}\n",
-                 facts.dma.blocks, facts.dma.descriptors, facts.dma.elements,
-                 human_bytes(facts.dma.bytes));
-  fmt::format_to(out, "  dge         {} operations, {} elements, {}\n", facts.dma.dge_operations,
-                 facts.dma.dge_elements, human_bytes(facts.dma.dge_bytes));
+  const DmaTotals& dma = plan->totals;
+  fmt::format_to(out, "  dma         {} blocks, {} descriptors, {} elements, {}\n", dma.blocks,
+                 dma.descriptors, dma.elements, human_bytes(dma.bytes));
+  fmt::format_to(out, "  dge         {} operations, {} elements, {}\n", dma.dge_operations,
+                 dma.dge_elements, human_bytes(dma.dge_bytes));
   print_variables(out, kbin, *plan, item.loaded);
   print_queues(out, kbin, *plan);
   print_instructions(out, *plan, item.loaded);

@@ -137,7 +137,7 @@ bool DamagedFile::remove(Judge& judge, std::size_t most_parts) {
   const std::size_t before = content_.size();
   const std::vector<std::size_t> units = pieces();
   const Kept kept = remove_units(units.size(), most_parts, [&](const Kept& some) {
-    return judge.shows(assemble(kept_bytes(content_, units, some)));
+    return judge.may_try() && judge.shows(assemble(kept_bytes(content_, units, some)));
   });
   content_ = kept_bytes(content_, units, kept);
   return content_.size() != before;
@@ -146,7 +146,7 @@ bool DamagedFile::remove(Judge& judge, std::size_t most_parts) {
 void DamagedFile::zero(Judge& judge) {
   const std::vector<std::size_t> units = even_units(content_.size(), archive_ ? block_bytes : 1);
   const Kept kept = remove_units(units.size(), most_pieces, [&](const Kept& some) {
-    return judge.shows(assemble(zeroed_bytes(content_, units, some)));
+    return judge.may_try() && judge.shows(assemble(zeroed_bytes(content_, units, some)));
   });
   content_ = zeroed_bytes(content_, units, kept);
 }
@@ -154,14 +154,15 @@ void DamagedFile::zero(Judge& judge) {
 void DamagedFile::replace_stream(Judge& judge) {
   if (!is_gzip(content_)) return;
   for (std::vector<std::uint8_t>& stream : broken_streams(content_)) {
-    if (stream.size() >= content_.size() || !judge.shows(assemble(stream))) continue;
+    if (stream.size() >= content_.size() || !judge.may_try()) continue;
+    if (!judge.shows(assemble(stream))) continue;
     content_ = std::move(stream);
     return;
   }
 }
 
 void DamagedFile::reduce(Judge& judge) {
-  if (inflated_ && !judge.shows(assemble(content_))) {
+  if (inflated_ && !(judge.may_try() && judge.shows(assemble(content_)))) {
     content_ = payload_;  // the error is in how it was compressed
     inflated_ = archive_ = false;
   }

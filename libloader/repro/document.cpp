@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "json_tree.hpp"
+
 namespace neffld {
 namespace {
 
@@ -13,7 +15,18 @@ TarDialect dialect_of(const std::string& name) {
   return name == "gnu" ? TarDialect::gnu : TarDialect::ustar;
 }
 
+/// Names of the files that any object below `part` gives as "file_name".
+void add_constants(const JsonPart& part, const std::string& folder, std::set<std::string>& names) {
+  if (part.key == "file_name") names.insert(folder + part.text);
+  for (const JsonPart& child : part.parts) add_constants(child, folder, names);
+}
+
 }  // namespace
+
+std::string folder_of(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? "" : std::string(name.substr(0, slash + 1));
+}
 
 PackOptions header_options(const Container& container) {
   const NeffHeader& header = container.header();
@@ -40,7 +53,15 @@ Document::Document(const Container& container, Judge& judge)
   for (const Member& member : container.members()) {
     members_.push_back(
         {std::string(member.name), {member.bytes.begin(), member.bytes.end()}, false});
+    if (!member.name.ends_with("def.json")) continue;
+    if (const auto root = parse_json_parts(member.bytes)) {
+      add_constants(*root, folder_of(member.name), constants_);
+    }
   }
+}
+
+bool Document::is_constant(const PackMember& member) const {
+  return member.name.ends_with(".npy") || constants_.contains(member.name);
 }
 
 std::vector<std::size_t> Document::largest_first() const {
@@ -52,6 +73,7 @@ std::vector<std::size_t> Document::largest_first() const {
 }
 
 bool Document::shows() {
+  if (!may_try()) return false;
   PackOptions options = options_;
   options.compression = Compression::none;  // to be read once
   const auto file = pack_neff(members_, options);

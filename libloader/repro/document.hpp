@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "judge.hpp"
@@ -14,14 +17,22 @@ namespace neffld {
 /// The header fields a loader looks at, without the model's name and UUID.
 PackOptions header_options(const Container& container);
 
+/// The folder in a member's name, with its slash; empty without one.
+std::string folder_of(std::string_view name);
+
 class Document {
  public:
   Document(const Container& container, Judge& judge);
 
   const std::vector<PackMember>& members() const { return members_; }
+  /// True for members whose elements are the user's weights: those a variable of a def.json names,
+  /// and every .npy, should no def.json be readable.
+  bool is_constant(const PackMember& member) const;
   /// Numbers of the members, the largest first.
   std::vector<std::size_t> largest_first() const;
 
+  /// False when time or tries are used up: then other bytes need not even be made.
+  bool may_try() const { return judge_.may_try(); }
   /// Whether the error shows as the document is.
   bool shows();
   /// Takes other bytes for a member, if the error shows with them.
@@ -40,6 +51,7 @@ class Document {
   Judge& judge_;
   PackOptions options_;
   std::vector<PackMember> members_;
+  std::set<std::string> constants_;  ///< names that the def.json files of the input give
 };
 
 }  // namespace neffld

@@ -8,9 +8,13 @@ namespace neffld {
 Judge::Judge(const LoadProbe& probe, ErrorTest same, const ReproOptions& options)
     : probe_(probe), same_(std::move(same)), options_(options) {}
 
+bool Judge::may_try() {
+  stopped_ = stopped_ || work_.tried >= options_.tries || !(seconds() < options_.seconds);
+  return !stopped_;
+}
+
 bool Judge::shows(Bytes file) {
-  stopped_ = stopped_ || work_.tried >= options_.tries || seconds() >= options_.seconds;
-  if (stopped_) return false;
+  if (!may_try()) return false;
   const std::optional<Error> error = probe_(file);
   const bool same = error && same_(*error);
   ++work_.tried;

@@ -15,6 +15,9 @@ class Judge {
   /// Loads a candidate. False without a try when time or tries are used up.
   bool shows(Bytes file);
 
+  /// False when time or tries are used up: then a candidate need not even be made.
+  bool may_try();
+  /// Whether a try was refused.
   bool stopped() const { return stopped_; }
   const ReproProgress& work() const { return work_; }
 

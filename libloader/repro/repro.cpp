@@ -29,11 +29,6 @@ void reduce(Document& document, const Judge& judge, bool keep_weights) {
   }
 }
 
-std::string folder_of(std::string_view name) {
-  const std::size_t slash = name.rfind('/');
-  return slash == std::string_view::npos ? "" : std::string(name.substr(0, slash + 1));
-}
-
 /// Slots of the stream an engine's JSON names; 0 for another document.
 std::uint64_t slots_of(const Container& container, const Member& member) {
   if (!member.name.ends_with(".json")) return 0;
@@ -63,10 +58,11 @@ void tell_contents(Repro& repro, const Document& document) {
   for (const PackMember& member : document.members()) {
     repro.members.push_back(member.name);
     if (member.name.ends_with(".json")) continue;
-    const std::size_t from = is_array(member) ? elements_offset(member) : 0;
+    const bool constant = document.is_constant(member);
+    const std::size_t from = constant ? elements_offset(member) : 0;
     const bool zero = std::all_of(member.bytes.begin() + static_cast<std::ptrdiff_t>(from),
                                   member.bytes.end(), [](std::uint8_t byte) { return byte == 0; });
-    if (!zero) (is_array(member) ? repro.weights_left : repro.binary_left).push_back(member.name);
+    if (!zero) (constant ? repro.weights_left : repro.binary_left).push_back(member.name);
   }
 }
 

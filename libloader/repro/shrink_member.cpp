@@ -28,6 +28,7 @@ bool shrink_json(Document& document, std::size_t member, JsonPart& root, std::si
       for (std::size_t i = 0; i < parts.size(); ++i) parts[i]->kept = kept[i];
     };
     const Kept kept = remove_units(parts.size(), most_parts, [&](const Kept& some) {
+      if (!document.may_try()) return false;
       keep(some);
       return document.replace(member, json_text(root));
     });
@@ -37,16 +38,17 @@ bool shrink_json(Document& document, std::size_t member, JsonPart& root, std::si
 }
 
 /// Keeps the length, and what an array says about its elements: a reader may insist on both.
-Buffer zeroed(const PackMember& member) {
-  const std::size_t from = is_array(member) ? elements_offset(member) : 0;
+Buffer zeroed(const Document& document, const PackMember& member) {
+  const std::size_t from = document.is_constant(member) ? elements_offset(member) : 0;
   Buffer bytes = member.bytes;
   std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(from), bytes.end(), std::uint8_t{0});
   return bytes;
 }
 
 bool zero(Document& document, std::size_t member) {
+  if (!document.may_try()) return false;
   const PackMember& content = document.members()[member];
-  Buffer bytes = zeroed(content);
+  Buffer bytes = zeroed(document, content);
   return bytes != content.bytes && document.replace(member, std::move(bytes));
 }
 
@@ -55,7 +57,7 @@ bool shrink_bytes(Document& document, std::size_t member, std::size_t unit,
   const Buffer bytes = document.members()[member].bytes;
   const std::vector<std::size_t> units = even_units(bytes.size(), unit);
   const Kept kept = remove_units(units.size(), most_parts, [&](const Kept& some) {
-    return document.replace(member, kept_bytes(bytes, units, some));
+    return document.may_try() && document.replace(member, kept_bytes(bytes, units, some));
   });
   return std::ranges::find(kept, false) != kept.end();
 }
@@ -65,6 +67,7 @@ bool zero_units(Document& document, std::size_t member, std::size_t unit) {
   const Buffer bytes = document.members()[member].bytes;
   const std::vector<std::size_t> units = even_units(bytes.size(), unit);
   remove_units(units.size(), any_parts, [&](const Kept& some) {
+    if (!document.may_try()) return false;
     Buffer changed = zeroed_bytes(bytes, units, some);
     // Asking again what is there already would only cost time.
     return changed == document.members()[member].bytes || document.replace(member, changed);
@@ -84,10 +87,6 @@ bool shorten(Document& document, std::size_t member) {
 
 }  // namespace
 
-bool is_array(const PackMember& member) {
-  return member.name.ends_with(".npy");
-}
-
 std::size_t elements_offset(const PackMember& member) {
   const auto frame = npy_frame(member.name, member.bytes, member.bytes.size(), 3);
   // Where a broken header ends is not known; numpy's own have this length.
@@ -99,7 +98,7 @@ std::size_t elements_offset(const PackMember& member) {
 void zero_arrays(Document& document) {
   std::vector<PackMember> members = document.members();
   for (PackMember& member : members) {
-    if (is_array(member)) member.bytes = zeroed(member);
+    if (document.is_constant(member)) member.bytes = zeroed(document, member);
   }
   document.replace_all(std::move(members));
 }
@@ -114,10 +113,10 @@ bool shrink_member(Document& document, std::size_t member, std::size_t most_part
     }
     return shrink_bytes(document, member, 1, most_parts);
   }
-  if (is_array(content) && keep_weights) return false;
+  if (document.is_constant(content) && keep_weights) return false;
   if (document.replace(member, {})) return true;
   bool changed = zero(document, member);
-  if (is_array(content)) return changed;
+  if (document.is_constant(content)) return changed;
   if (is_zero(content.bytes)) return shorten(document, member) || changed;
   changed |= shrink_bytes(document, member, slot_bytes, most_parts);
   if (most_parts == any_parts) changed |= zero_units(document, member, slot_bytes);

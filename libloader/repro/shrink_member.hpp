@@ -6,12 +6,10 @@
 
 namespace neffld {
 
-/// True for constants, whose elements are the user's weights.
-bool is_array(const PackMember& member);
-/// Where the elements of an array begin.
+/// Where the elements of a constant begin.
 std::size_t elements_offset(const PackMember& member);
 
-/// Zeros the elements of all arrays together, if the error allows it.
+/// Zeros the elements of all constants together, if the error allows it.
 void zero_arrays(Document& document);
 
 /// Reduces a member in steps of down to a `most_parts`-th of what it has: fields and elements of

@@ -36,6 +36,10 @@ class BenchTest(CliTest):
         self.assertEqual(1, ratios["weight_copies"]["value"])
         self.assertEqual(1, ratios["device_calls"]["value"])
 
+    def test_loads_together_are_timed_from_before_the_first_begins(self):
+        for _ in range(5):
+            self.assertLess(self.ratios(sample("vecadd-v3"))["parallel"]["value"], 4)
+
     def test_sizes_are_those_of_the_file(self):
         sizes = self.bench("--stages", sample("scale"))[0]["sizes"]
         report = json.loads(run("load", sample("scale"), "--report", "json").out)["models"][0]

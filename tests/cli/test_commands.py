@@ -107,6 +107,13 @@ class LoadTest(CliTest):
                     for key, total in model["totals"][part].items():
                         self.assertEqual(total, sum(s[part][key] for s in model["subgraphs"]), key)
 
+    def test_what_a_stage_has_not_made_is_absent(self):
+        for stage in ("build", "plan"):
+            model = self.report(sample("vecadd-v3"), "--until", stage)["models"][0]
+            for part in (model["totals"], model["subgraphs"][0]):
+                self.assertEqual(stage == "plan", {"dma", "dge"} <= set(part), stage)
+                self.assertEqual(stage == "plan", bool({"dma", "dge"} & set(part)), stage)
+
     def test_each_stage_can_be_the_last(self):
         for number, stage in enumerate(STAGES):
             with self.subTest(stage):

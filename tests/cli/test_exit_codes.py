@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 from support import (FILE, FORMAT, NEFFLD, RESOURCE, SENTENCE, UNSUPPORTED, USAGE, CliTest, Neff,
@@ -234,6 +235,19 @@ class FileTest(CliTest):
                                       stderr=subprocess.PIPE, check=False)
                 self.assertEqual(FILE, done.returncode)
                 self.assertRegex(done.stderr.decode(), SENTENCE)
+
+    def test_a_closed_output_is_an_error_and_no_file_takes_its_place(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        for closed, code in ((0, 0), (1, FILE), (2, 0)):
+            with self.subTest(closed=closed):
+                trace = os.path.join(holder.name, f"{closed}.trace")
+                done = subprocess.run(
+                    [NEFFLD, "load", sample("vecadd-v3"), "--record", trace], check=False,
+                    stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                    preexec_fn=lambda closed=closed: os.close(closed))
+                self.assertEqual(code, done.returncode, done.stderr)
+                self.assert_ok(run("trace", "show", trace), "MEM_ALLOC")
 
 
 class FormatTest(CliTest):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ctime>
 
 #include "support.hpp"
 
@@ -80,6 +81,41 @@ TEST_CASE("weights stay if they are to stay") {
   const Repro repro = reduced(pack(members()), probe(bad_opcode), options);
   CHECK(content(parsed(repro), "sg00/weights.npy").substr(128) == std::string(4096, 'w'));
   CHECK(repro.weights_left == std::vector<std::string>{"sg00/weights.npy"});
+}
+
+TEST_CASE("constants are what def.json names, whatever their ending") {
+  std::vector<PackMember> all = members();
+  all.push_back(member("sg00/def.json", R"({"var":{"w":{"type":"file","file_name":"table.bin"}}})"));
+  ReproOptions options;
+  options.keep_weights = true;
+  CHECK(reduced(pack(all), probe(bad_opcode), options).weights_left ==
+        std::vector<std::string>{"sg00/weights.npy"});
+  options = {.tries = 1};
+  const Repro repro = reduced(pack(all), probe(bad_opcode), options);
+  CHECK(repro.stopped_early);
+  CHECK(repro.weights_left == std::vector<std::string>{"sg00/table.bin", "sg00/weights.npy"});
+}
+
+TEST_CASE("no candidate is made when the time is up") {
+  std::vector<PackMember> all = members();
+  all.push_back(member("sg00/large.bin", std::string(8 << 20, 'x')));
+  ReproOptions options;
+  options.seconds = 0;
+  const std::clock_t before = std::clock();
+  const auto check_time = [&](const Repro& repro) {
+    CHECK(repro.work.tried == 0);
+    CHECK(std::clock() - before < 10 * CLOCKS_PER_SEC);  // each candidate would take a tenth
+  };
+  check_time(reduced(pack(all), probe(bad_opcode), options));
+  Buffer damaged = pack(all);
+  *std::find_if(damaged.rbegin(), damaged.rend(), [](auto byte) { return byte != 0; }) ^= 1;
+  check_time(reduced(
+      damaged,
+      [](Bytes bytes) -> std::optional<Error> {
+        const auto container = parse_container(bytes);
+        return container ? std::nullopt : std::optional(container.error());
+      },
+      options));
 }
 
 TEST_CASE("weights the error needs are told") {
