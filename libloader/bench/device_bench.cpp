@@ -110,6 +110,7 @@ struct DeviceBench::State {
     if (weight_bytes == 0) return;
     const std::uint64_t indirect = weight_bytes > direct ? weight_bytes - direct : 0;
     weight_copies = static_cast<double>(direct + 2 * indirect) / static_cast<double>(weight_bytes);
+    if (subject.parsed.file) weight_copies += 1;  // an uncompressed file is only lent to us
   }
 
   Result<void> open_machines() {
