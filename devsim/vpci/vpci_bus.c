@@ -153,9 +153,12 @@ int vpci_bus_create(const struct vpci_params* params, struct resource* window,
 }
 
 void vpci_bus_destroy(void) {
+  struct pci_host_bridge* bridge = to_pci_host_bridge(root->bridge);
+
   pci_lock_rescan_remove();
   pci_stop_root_bus(root);
   pci_remove_root_bus(root);
+  pci_free_host_bridge(bridge); /* the reference of whoever made the bus, since kernel 5.8 */
   pci_unlock_rescan_remove();
   root = NULL;
   bus_unregister_notifier(&pci_bus_type, &device_block);
