@@ -43,9 +43,8 @@ Bytes constants_of(const Variable& variable) {
 
 /// The least calls a load of this plan can make.
 std::uint64_t least_calls(const Plan& plan, std::span<const Section> sections) {
-  std::uint64_t queues = 0;
-  std::vector<DeviceMemory> nowhere(plan.requests.size());
-  queues = queue_inits(plan, nowhere, false).size();
+  const std::vector<DeviceMemory> nowhere(plan.requests.size());
+  const std::uint64_t queues = queue_inits(plan, nowhere, false).size();
   std::uint64_t calls = 2 * plan.requests.size();
   for (const Section& section : sections) {
     calls += (section.bytes.size() + most_copied - 1) / most_copied;

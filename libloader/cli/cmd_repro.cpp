@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -44,6 +46,11 @@ struct ReproCommand {
   }
 };
 
+/// A range lets it through.
+std::string not_nan(const std::string& text) {
+  return std::isnan(std::strtod(text.c_str(), nullptr)) ? "found nan, expected seconds" : "";
+}
+
 void add_reduction_options(CLI::App& command, ReproCommand& state) {
   command
       .add_option("--error", state.options.wanted,
@@ -57,7 +64,7 @@ void add_reduction_options(CLI::App& command, ReproCommand& state) {
   command
       .add_option("--seconds", state.options.seconds,
                   "Begin no candidate after this time; what was reached is written")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(CLI::Range(0.0, 1e9) & CLI::Validator(not_nan, ""))
       ->capture_default_str();
   command.add_option("--tries", state.options.tries, "Load no more candidates than these")
       ->check(unsigned_number())

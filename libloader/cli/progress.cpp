@@ -18,6 +18,12 @@ constexpr auto quiet_time = std::chrono::milliseconds(500);
 constexpr auto refresh_time = std::chrono::milliseconds(100);
 constexpr std::uint64_t json_step_bytes = 16u << 20;
 
+/// Where nobody can read it (a full disk, a terminal that hung up) progress is lost, not the work.
+void say(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
 /// A line whenever the stage changes, ends, or moved another 16 MiB.
 class JsonLines {
  public:
@@ -27,8 +33,8 @@ class JsonLines {
     if (!changed && !ended && progress.done - last_done_ < json_step_bytes) return;
     last_stage_ = progress.stage;
     last_done_ = progress.done;
-    fmt::print(stderr, "{{\"phase\":\"{}\",\"done\":{},\"total\":{}}}\n",
-               stage_name(progress.stage), progress.done, progress.total);
+    say(fmt::format("{{\"phase\":\"{}\",\"done\":{},\"total\":{}}}\n", stage_name(progress.stage),
+                    progress.done, progress.total));
   }
 
  private:
@@ -40,7 +46,7 @@ class JsonLines {
 class TerminalLine {
  public:
   ~TerminalLine() {
-    if (shown_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_) say("\r\x1b[K");
   }
   /// Whether it is time for another line.
   bool due() {
@@ -51,8 +57,7 @@ class TerminalLine {
   }
   void show(const std::string& text) {
     shown_ = true;
-    fmt::print(stderr, "\r\x1b[K{}", text);
-    std::fflush(stderr);
+    say("\r\x1b[K" + text);
   }
 
  private:

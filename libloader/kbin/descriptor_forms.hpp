@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nearly every descriptor of a real file is the text of one shortly before it with other offsets, so
-// the last texts are kept and compared with what follows: most of a file is read that way.
+// Nearly every descriptor of a real file is the text of one shortly before it with other offsets:
+// the last texts are kept and compared with what follows, and most of a file is read that way.
 #pragma once
 
 #include <algorithm>

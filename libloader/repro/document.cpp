@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "json_tree.hpp"
+#include "neffld/bytes.hpp"
 
 namespace neffld {
 namespace {
@@ -15,10 +15,25 @@ TarDialect dialect_of(const std::string& name) {
   return name == "gnu" ? TarDialect::gnu : TarDialect::ustar;
 }
 
-/// Names of the files that any object below `part` gives as "file_name".
-void add_constants(const JsonPart& part, const std::string& folder, std::set<std::string>& names) {
-  if (part.key == "file_name") names.insert(folder + part.text);
-  for (const JsonPart& child : part.parts) add_constants(child, folder, names);
+/// The next text in quotes of `text`, taken off it with all before; empty at its end.
+std::string_view take_quoted(std::string_view& text) {
+  const std::size_t begin = std::min(text.find('"'), text.size());
+  const std::size_t end = text.find('"', std::min(begin + 1, text.size()));
+  if (end == std::string_view::npos) return text = {};
+  const std::string_view found = text.substr(begin + 1, end - begin - 1);
+  text.remove_prefix(end + 1);
+  return found;
+}
+
+/// The files that a document gives as "file_name". It is not parsed, because it may be what is
+/// broken.
+void add_constants(std::string_view text, const std::string& folder, std::set<std::string>& names) {
+  constexpr std::string_view key = "\"file_name\"";
+  for (std::size_t at = 0; (at = text.find(key, at)) != std::string_view::npos;) {
+    text.remove_prefix(at + key.size());
+    at = 0;
+    names.insert(folder + std::string(take_quoted(text)));
+  }
 }
 
 }  // namespace
@@ -53,10 +68,8 @@ Document::Document(const Container& container, Judge& judge)
   for (const Member& member : container.members()) {
     members_.push_back(
         {std::string(member.name), {member.bytes.begin(), member.bytes.end()}, false});
-    if (!member.name.ends_with("def.json")) continue;
-    if (const auto root = parse_json_parts(member.bytes)) {
-      add_constants(*root, folder_of(member.name), constants_);
-    }
+    if (!member.name.ends_with(".json")) continue;
+    add_constants(as_text(member.bytes), folder_of(member.name), constants_);
   }
 }
 

@@ -25,8 +25,8 @@ class Document {
   Document(const Container& container, Judge& judge);
 
   const std::vector<PackMember>& members() const { return members_; }
-  /// True for members whose elements are the user's weights: those a variable of a def.json names,
-  /// and every .npy, should no def.json be readable.
+  /// True for members whose elements are the user's weights: those any JSON document names as
+  /// "file_name", and every .npy.
   bool is_constant(const PackMember& member) const;
   /// Numbers of the members, the largest first.
   std::vector<std::size_t> largest_first() const;
@@ -51,7 +51,7 @@ class Document {
   Judge& judge_;
   PackOptions options_;
   std::vector<PackMember> members_;
-  std::set<std::string> constants_;  ///< names that the def.json files of the input give
+  std::set<std::string> constants_;  ///< names that the documents of the input give
 };
 
 }  // namespace neffld

@@ -16,6 +16,8 @@ using rapidjson::SizeType;
 
 /// Far more than documents have (decision 26 allows 64), and no danger to functions that recurse.
 constexpr std::size_t most_levels = 200;
+/// Ten times those of a large real document; each takes some hundred bytes of memory.
+constexpr std::size_t most_parts = 2'000'000;
 
 /// Takes the events of RapidJSON's reader. False ends the parsing.
 class Builder {
@@ -30,7 +32,7 @@ class Builder {
   bool RawNumber(const char* text, SizeType length, bool) { return bare({text, length}); }
   bool String(const char* text, SizeType length, bool) {
     add(JsonPart::Kind::text).text.assign(text, length);
-    return true;
+    return count_ <= most_parts;
   }
   bool Key(const char* text, SizeType length, bool) {
     key_.assign(text, length);
@@ -52,16 +54,17 @@ class Builder {
     JsonPart& part = open_.back()->parts.emplace_back();
     part.kind = kind;
     part.key = std::exchange(key_, {});
+    ++count_;
     return part;
   }
   bool bare(std::string_view text) {
     add(JsonPart::Kind::bare).text = text;
-    return true;
+    return count_ <= most_parts;
   }
   bool open(JsonPart::Kind kind) {
     if (open_.size() > most_levels) return false;
     open_.push_back(&add(kind));  // siblings are added only after it is closed: the address stays
-    return true;
+    return count_ <= most_parts;
   }
   bool close() {
     open_.pop_back();
@@ -71,6 +74,7 @@ class Builder {
   JsonPart root_;
   std::vector<JsonPart*> open_ = {&root_};
   std::string key_;
+  std::size_t count_ = 0;
 };
 
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;

@@ -21,7 +21,7 @@ struct JsonPart {
   std::vector<JsonPart> parts;
 };
 
-/// Nothing for what is no JSON, or nested more than 200 levels deep.
+/// Nothing for what is no JSON, nested more than 200 levels deep, or of more than 2 million values.
 std::optional<JsonPart> parse_json_parts(Bytes text);
 
 /// The parts that are kept, without white space.

@@ -57,8 +57,8 @@ ReproSize size_of(Bytes file, const Container& container) {
 void tell_contents(Repro& repro, const Document& document) {
   for (const PackMember& member : document.members()) {
     repro.members.push_back(member.name);
-    if (member.name.ends_with(".json")) continue;
     const bool constant = document.is_constant(member);
+    if (!constant && member.name.ends_with(".json")) continue;
     const std::size_t from = constant ? elements_offset(member) : 0;
     const bool zero = std::all_of(member.bytes.begin() + static_cast<std::ptrdiff_t>(from),
                                   member.bytes.end(), [](std::uint8_t byte) { return byte == 0; });

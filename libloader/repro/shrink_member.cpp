@@ -11,6 +11,7 @@ namespace neffld {
 namespace {
 
 constexpr std::size_t slot_bytes = 64;
+constexpr std::size_t most_byte_units = 1 << 20;
 
 using Buffer = std::vector<std::uint8_t>;
 
@@ -89,6 +90,7 @@ bool shorten(Document& document, std::size_t member) {
 
 std::size_t elements_offset(const PackMember& member) {
   const auto frame = npy_frame(member.name, member.bytes, member.bytes.size(), 3);
+  if (!as_text(member.bytes).starts_with("\x93NUMPY")) return 0;
   // Where a broken header ends is not known; numpy's own have this length.
   constexpr std::uint64_t usual = 128;
   return static_cast<std::size_t>(
@@ -106,12 +108,13 @@ void zero_arrays(Document& document) {
 bool shrink_member(Document& document, std::size_t member, std::size_t most_parts,
                    bool keep_weights) {
   const PackMember& content = document.members()[member];
-  if (content.bytes.empty()) return false;
-  if (content.name.ends_with(".json")) {
+  if (content.bytes.empty() || !document.may_try()) return false;
+  if (!document.is_constant(content) && content.name.ends_with(".json")) {
     if (auto root = parse_json_parts(content.bytes)) {
       return shrink_json(document, member, *root, most_parts);
     }
-    return shrink_bytes(document, member, 1, most_parts);
+    // Byte by byte where that is not without end.
+    return shrink_bytes(document, member, 1 + content.bytes.size() / most_byte_units, most_parts);
   }
   if (document.is_constant(content) && keep_weights) return false;
   if (document.replace(member, {})) return true;

@@ -173,6 +173,11 @@ class UsageTest(CliTest):
                 self.assert_refused(run(*words), USAGE, text)
         self.assertFalse(os.path.exists(image))
 
+    def test_a_time_that_is_no_number(self):
+        result = run("repro", sample("vecadd-v3"), "--seconds", "nan")
+        self.assertEqual(USAGE, result.code)
+        self.assertIn("--seconds: found nan", result.err)
+
     def test_an_unknown_name_is_no_input_or_output(self):
         binds = [f"--bind={name}={address}" for name, address in
                  (("left", 0x100000000), ("right", 0x100010000), ("sum", 0x100020000),
@@ -235,6 +240,15 @@ class FileTest(CliTest):
                                       stderr=subprocess.PIPE, check=False)
                 self.assertEqual(FILE, done.returncode)
                 self.assertRegex(done.stderr.decode(), SENTENCE)
+
+    def test_progress_that_nobody_can_read_stops_nothing(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("/dev/full does not exist")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([NEFFLD, "load", sample("vecadd-v3"), "--progress", "json"],
+                                  stdout=subprocess.PIPE, stderr=full, check=False)
+        self.assertEqual(0, done.returncode)
+        self.assertIn(b"loaded", done.stdout)
 
     def test_a_closed_output_is_an_error_and_no_file_takes_its_place(self):
         holder = tempfile.TemporaryDirectory()

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "nrt/nrt.h"
 
@@ -50,6 +51,15 @@ static inline void* read_whole_file(const char* path, size_t* size) {
 static inline int report(const char* name) {
   if (failures == 0) printf("%s: passed\n", name);
   return failures == 0 ? 0 : 1;
+}
+
+/* Memory of this process that is there. */
+static inline size_t resident_bytes(void) {
+  size_t pages = 0, total = 0;
+  FILE* file = fopen("/proc/self/statm", "r");
+  CHECK(file && fscanf(file, "%zu %zu", &total, &pages) == 2);
+  if (file) fclose(file);
+  return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 #endif

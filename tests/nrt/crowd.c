@@ -28,14 +28,6 @@ static void* different_files(void* worker) {
   return NULL;
 }
 
-static size_t resident(void) {
-  size_t pages = 0, total = 0;
-  FILE* file = fopen("/proc/self/statm", "r");
-  CHECK(file && fscanf(file, "%zu %zu", &total, &pages) == 2);
-  if (file) fclose(file);
-  return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static void run(void* (*body)(void*)) {
   start(body);
   join();
@@ -51,12 +43,12 @@ int main(int argc, char** argv) {
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
   run(same_file);
   run(different_files);
-  before = resident();
+  before = resident_bytes();
   run(same_file);
   run(different_files);
   printf("resident after two parts: %zu KiB, after four: %zu KiB\n", before >> 10,
-         resident() >> 10);
-  CHECK(resident() < before + most_growth);
+         resident_bytes() >> 10);
+  CHECK(resident_bytes() < before + most_growth);
   nrt_close();
   free_files();
   return report("crowd");

@@ -6,14 +6,6 @@
 
 #include "check.h"
 
-static size_t resident(void) {
-  size_t pages = 0, total = 0;
-  FILE* file = fopen("/proc/self/statm", "r");
-  CHECK(file && fscanf(file, "%zu %zu", &total, &pages) == 2);
-  if (file) fclose(file);
-  return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 int main(int argc, char** argv) {
   nrt_vnc_memory_stats_t stats;
   size_t size, written = 0, before = 0, after;
@@ -29,9 +21,9 @@ int main(int argc, char** argv) {
     CHECK_OK(nrt_unload(model));
     CHECK_OK(nrt_get_vnc_memory_stats(0, &stats, sizeof stats, &written));
     CHECK(stats.bytes_used == 0);
-    if (i == count / 5) before = resident();
+    if (i == count / 5) before = resident_bytes();
   }
-  after = resident();
+  after = resident_bytes();
   printf("resident after %d: %zu KiB, after %d: %zu KiB\n", count / 5, before >> 10, count,
          after >> 10);
   CHECK(after < before + ((size_t)4 << 20));

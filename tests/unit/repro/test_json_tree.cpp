@@ -15,6 +15,13 @@ std::string rewritten(std::string_view text) {
   return text_of(json_text(*root));
 }
 
+/// An array of so many values.
+std::string many(std::size_t values) {
+  std::string text = "[1";
+  for (std::size_t i = 1; i < values; ++i) text += ",1";
+  return text + "]";
+}
+
 }  // namespace
 
 TEST_CASE("numbers, twins and texts of a document stay as they are") {
@@ -31,10 +38,10 @@ TEST_CASE("white space goes") {
   CHECK(rewritten(" { \"a\" : [ 1 , 2 ] } \n") == R"({"a":[1,2]})");
 }
 
-TEST_CASE("what is no JSON, or is nested without end, has no parts") {
+TEST_CASE("what is no JSON, or is nested or long without end, has no parts") {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[1] x"), std::string(1000000, '['),
-        std::string(1000, '[') + std::string(1000, ']')}) {
+        std::string(1000, '[') + std::string(1000, ']'), many(2'000'001)}) {
     CHECK_FALSE(parse_json_parts(as_bytes(text)));
   }
 }

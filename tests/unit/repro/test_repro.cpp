@@ -96,6 +96,19 @@ TEST_CASE("constants are what def.json names, whatever their ending") {
   CHECK(repro.weights_left == std::vector<std::string>{"sg00/table.bin", "sg00/weights.npy"});
 }
 
+TEST_CASE("constants are known by a broken document, in raw bytes and by any name") {
+  std::vector<PackMember> all = members();
+  all.push_back(member("sg00/graph.json", R"({"var":{"w":{"file_name" : "raw.dat"},"v":{"file_name":"w.json")"));
+  all.push_back(member("sg00/raw.dat", std::string(300, 'r')));
+  all.push_back(member("sg00/w.json", std::string(300, 's')));
+  const Repro repro = reduced(pack(all), probe(bad_opcode), {.seconds = 0});
+  CHECK(repro.weights_left ==
+        std::vector<std::string>{"sg00/raw.dat", "sg00/w.json", "sg00/weights.npy"});
+  const Repro zeroed = reduced(pack(all), probe(bad_opcode), {.tries = 2});
+  CHECK(zeroed.weights_left.empty());
+  CHECK(content(parsed(zeroed), "sg00/raw.dat") == std::string(300, '\0'));
+}
+
 TEST_CASE("no candidate is made when the time is up") {
   std::vector<PackMember> all = members();
   all.push_back(member("sg00/large.bin", std::string(8 << 20, 'x')));
