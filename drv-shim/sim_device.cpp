@@ -242,11 +242,12 @@ Result<std::shared_ptr<SimDevice>> create_sim(const SimOptions& options,
   }
   const std::string name = fmt::format("sim:v{}", options.architecture);
   if (error == -ENOMEM) {
-    // The HBMs are reserved, not used, so what is missing is nearly always address space.
+    // HBMs and cores' memory are reserved, not used, so what is missing is nearly always address
+    // space.
     return fail(Status::fail_host_mem_alloc, ErrorClass::resource, {},
                 fmt::format("creating {}: no memory to reserve its HBMs, expected room for about "
                             "{} GiB of address space (ulimit -v unlimited)",
-                            name, options.architecture == 2 ? 36 : 100));
+                            name, options.architecture == 2 ? 40 : 360));
   }
   if (error != 0) return tl::unexpected(device_error("creating " + name, error));
   model->set_compute(options.compute, static_cast<Arch>(options.architecture));
@@ -318,6 +319,10 @@ std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept {
   nds_counters counters{};
   nds_device_counters(static_cast<const SimDeviceImpl&>(device).model(), &counters);
   return counters.live_host_bytes;
+}
+
+std::uint64_t sim_memory_failures() noexcept {
+  return nds_user_memory_failures();
 }
 
 void sim_set_schedule(SimDevice& device, std::uint64_t seed, bool keep_ring_order) noexcept {

@@ -36,6 +36,8 @@ void nds_user_set_log(void (*sink)(const char* line));
  * process's own. The place of a byte in its file is its device address.
  */
 void nds_user_share_spaces(bool shared);
+/* How often this process gave the devices no memory: what they answered then is not theirs. */
+uint64_t nds_user_memory_failures(void);
 /* Why this thread's last attempt to make a space failed, an errno; 0 = it did not. */
 int nds_user_space_error(void);
 /* The file a space is, -1 if it is not shared; `place` = that of the byte at `offset`. */

@@ -35,11 +35,15 @@ struct nds_space {
 static void (*log_sink)(const char* line);
 static __thread bool raw_mappings;
 static bool shared_spaces;
+static _Atomic uint64_t memory_failures;
 static __thread int space_error;
 static __thread const struct nds_user_caller* caller; /* NULL = this process */
 
 void* nds_os_alloc(size_t bytes) {
-  return calloc(1, bytes);
+  void* memory = calloc(1, bytes);
+
+  if (!memory) memory_failures++;
+  return memory;
 }
 
 void nds_os_free(void* memory) {
@@ -112,12 +116,16 @@ struct nds_space* nds_os_space_create(uint64_t bytes, uint64_t address) {
   struct nds_space* space = calloc(1, sizeof *space);
   void* memory = MAP_FAILED;
 
-  if (!space) return NULL;
+  if (!space) {
+    memory_failures++;
+    return NULL;
+  }
   space->file = -1;
   space->size = bytes;
   if (!shared_spaces || !make_file(space, address)) memory = map_space(space);
   space_error = memory == MAP_FAILED ? errno : 0;
   if (memory == MAP_FAILED) {
+    memory_failures++;
     if (space->file >= 0) (void)close(space->file);
     free(space);
     return NULL;
@@ -137,6 +145,10 @@ void nds_os_space_destroy(struct nds_space* space) {
 
 void* nds_user_space_address(struct nds_space* space, uint64_t offset) {
   return space->bytes + offset;
+}
+
+uint64_t nds_user_memory_failures(void) {
+  return memory_failures;
 }
 
 int nds_user_space_error(void) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -68,6 +69,12 @@ struct Error {
 
 /// "sg00/def.json: $.var.x.size: found -1, expected an unsigned integer (NRT_INVALID)".
 std::string to_sentence(const Error& error);
+
+/// The text of an error that says that this process got no more memory.
+inline constexpr std::string_view host_memory_exhausted = "host memory is exhausted";
+
+/// Whether this machine's memory ran out, which says nothing about the file that was read.
+bool is_host_shortage(const Error& error);
 
 template <class T>
 using Result = tl::expected<T, Error>;

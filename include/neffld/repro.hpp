@@ -59,9 +59,10 @@ struct Repro {
 
 /// Reduces `file` as long as `probe` shows the same error: members nobody reads, weights, parts of
 /// JSON documents and instruction slots go, from coarse to fine. Model name and UUID of the header
-/// are blanked. The same file and probe give the same result unless the time is up before. Damage
-/// of the container itself is reduced byte by byte. Errors: class check if the file loads, or shows
-/// another error than the wanted one.
+/// are blanked. The result is never larger than `file`. The same file and probe give the same
+/// result unless the time is up before. Damage of the container itself is reduced byte by byte.
+/// Errors: class check if the file loads, or shows another error than the wanted one; class
+/// resource when this machine's memory ran out, whatever the wanted error is.
 Result<Repro> make_repro(Bytes file, const LoadProbe& probe, const ReproOptions& options = {});
 
 /// What makes two errors the same error: status, class, member, JSON path, whether a record and a

@@ -49,6 +49,10 @@ Result<std::string> sim_fact(SimDevice& device, const std::string& path);
 /// Bytes of live allocations in the device's host memory.
 std::uint64_t sim_live_host_bytes(const SimDevice& device) noexcept;
 
+/// How often simulated devices of this process got no memory from it. What is answered then
+/// (-ENOMEM) looks like device memory that is full.
+std::uint64_t sim_memory_failures() noexcept;
+
 /// The order in which executions go on. Seed 0, the initial one, is deterministic: engines take
 /// turns, transfers are over when they are started. Any other seed lets a generator decide which
 /// engine, ring or transfer moves next; equal seeds give equal orders, and programs must not see a

@@ -71,6 +71,13 @@ std::string to_sentence(const Error& error) {
   return fmt::format("{}{} ({})", place, error.text, status_name(error.status));
 }
 
+bool is_host_shortage(const Error& error) {
+  if (error.status == Status::fail_host_mem_alloc) return true;
+  // No text: there was no memory for it either.
+  return error.error_class == ErrorClass::resource &&
+         (error.text.empty() || error.text.ends_with(host_memory_exhausted));
+}
+
 Error error_from_current_exception() noexcept {
   // The sentences below are short enough for the small-string buffer of no library we use, so a
   // second failure is possible while building them; then an empty text is all that is left.
@@ -79,7 +86,7 @@ Error error_from_current_exception() noexcept {
   } catch (const std::bad_alloc&) {
     Error error{Status::resource, ErrorClass::resource, {}, {}};
     try {
-      error.text = "host memory is exhausted";
+      error.text = host_memory_exhausted;
     } catch (...) {
     }
     return error;

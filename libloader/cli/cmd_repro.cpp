@@ -7,11 +7,21 @@
 #include "commands.hpp"
 #include "loading.hpp"
 #include "neffld/repro.hpp"
+#include "neffld/sim_control.hpp"
 #include "progress.hpp"
 #include "repro_report.hpp"
 
 namespace neffld::cli {
 namespace {
+
+/// What a load of a candidate ends with; nothing if it loads.
+std::optional<Error> error_of(Bytes candidate, const LoadingOptions& loading) {
+  const std::uint64_t before = sim_memory_failures();
+  auto loaded = guarded([&] { return try_load(candidate, loading); });
+  if (loaded) return std::nullopt;
+  if (sim_memory_failures() == before || is_host_shortage(loaded.error())) return loaded.error();
+  return Error{Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted)};
+}
 
 struct ReproCommand {
   LoadingOptions loading;
@@ -32,13 +42,7 @@ struct ReproCommand {
     options.progress = make_repro_progress();
     loading.one_thread = true;  // of several errors the same is found first each time
     auto repro = make_repro(
-        bytes,
-        [this](Bytes candidate) -> std::optional<Error> {
-          auto loaded = guarded([&] { return try_load(candidate, loading); });
-          if (loaded) return std::nullopt;
-          return std::move(loaded.error());
-        },
-        options);
+        bytes, [this](Bytes candidate) { return error_of(candidate, loading); }, options);
     options.progress = nullptr;  // takes its line off the terminal
     if (!repro) return tl::unexpected<Error>(in_file(std::move(repro.error()), file));
     NEFFLD_TRY(write_file(output, repro->file));

@@ -26,7 +26,7 @@ Result<Digest> digest_of(Bytes payload, std::uint64_t pkg_version) {
     const int reason = errno;
     ERR_clear_error();
     if (reason == ENOMEM) {
-      return fail(Status::resource, ErrorClass::resource, {}, "host memory is exhausted");
+      return fail(Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted));
     }
     // OpenSSL in FIPS mode has no MD5.
     return fail(Status::failure, ErrorClass::resource, {},

@@ -84,7 +84,10 @@ DamagedFile::DamagedFile(Bytes file, std::uint64_t most_inflated) {
   archive_ = !is_gzip(payload) && payload.size() % block_bytes == 0;
   if (!is_gzip(payload)) return;
   const auto archive = inflate_payload(payload, most_inflated);
-  if (!archive) return;
+  if (!archive) {
+    end_if_shortage(archive.error());
+    return;
+  }
   const Bytes bytes = Bytes(archive->arena.bytes()).first(static_cast<std::size_t>(archive->size));
   content_.assign(bytes.begin(), bytes.end());
   inflated_ = archive_ = true;
@@ -94,7 +97,10 @@ std::vector<std::uint8_t> DamagedFile::assemble(const std::vector<std::uint8_t>&
   std::vector<std::uint8_t> payload = content;
   if (inflated_) {
     auto stream = gzip_deflate(content);
-    if (!stream) return {};
+    if (!stream) {
+      end_if_shortage(stream.error());
+      return {};
+    }
     payload = std::move(*stream);
   }
   std::vector<std::uint8_t> file = header_;

@@ -90,6 +90,7 @@ bool Document::shows() {
   PackOptions options = options_;
   options.compression = Compression::none;  // to be read once
   const auto file = pack_neff(members_, options);
+  if (!file) end_if_shortage(file.error());
   return file && judge_.shows(*file);
 }
 

@@ -5,6 +5,10 @@
 
 namespace neffld {
 
+void end_if_shortage(const Error& error) {
+  if (is_host_shortage(error)) throw HostShortage{error};
+}
+
 Judge::Judge(const LoadProbe& probe, ErrorTest same, const ReproOptions& options)
     : probe_(probe), same_(std::move(same)), options_(options) {}
 

@@ -8,6 +8,13 @@
 
 namespace neffld {
 
+/// Thrown to end a reduction: what is found while memory is short is no answer.
+struct HostShortage {
+  Error error;
+};
+/// Throws HostShortage if `error` is one.
+void end_if_shortage(const Error& error);
+
 class Judge {
  public:
   Judge(const LoadProbe& probe, ErrorTest same, const ReproOptions& options);

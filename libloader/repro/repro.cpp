@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "damaged_file.hpp"
@@ -66,6 +67,18 @@ void tell_contents(Repro& repro, const Document& document) {
   }
 }
 
+/// The file with its model name and UUID blanked. Nothing else depends on them.
+std::vector<std::uint8_t> without_names(Bytes file) {
+  std::vector<std::uint8_t> bytes(file.begin(), file.end());
+  if (bytes.size() < sizeof(NeffHeader)) return bytes;
+  NeffHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::ranges::fill(header.name, '\0');
+  std::ranges::fill(header.uuid, std::uint8_t{0});
+  std::memcpy(bytes.data(), &header, sizeof header);
+  return bytes;
+}
+
 Result<void> reduce_members(Repro& repro, Bytes file, const Container& container, Judge& judge,
                             const ReproOptions& options) {
   repro.before = size_of(file, container);
@@ -78,12 +91,17 @@ Result<void> reduce_members(Repro& repro, Bytes file, const Container& container
   }
   reduce(document, judge, options.keep_weights);
   NEFFLD_ASSIGN(repro.file, document.file());
+  if (repro.file.size() <= file.size()) {
+    tell_contents(repro, document);
+  } else {  // stopped before it paid, or packed better than we can
+    repro.file = without_names(file);
+    tell_contents(repro, Document(container, judge));
+  }
   repro.after.bytes = repro.file.size();
   // Of a wanted status there may be an archive left that is refused itself.
   if (const auto after = parse_container(repro.file, options.container)) {
     repro.after = size_of(repro.file, *after);
   }
-  tell_contents(repro, document);
   return {};
 }
 
@@ -94,6 +112,9 @@ void reduce_damaged(Repro& repro, Bytes file, Judge& judge, const ReproOptions& 
   damaged.reduce(judge);
   repro.file = damaged.file();
   repro.after = {repro.file.size(), damaged.content_bytes(), 0, 0};
+  if (repro.file.size() <= file.size()) return;
+  repro.file = without_names(file);
+  repro.after = repro.before;
 }
 
 /// The error a file shows, if it is the one that is wanted.
@@ -118,6 +139,7 @@ Result<Repro> reduce_file(Bytes file, const LoadProbe& probe, const ReproOptions
   if (const auto container = parse_container(file, options.container)) {
     NEFFLD_TRY(reduce_members(repro, file, *container, judge, options));
   } else {
+    end_if_shortage(container.error());
     reduce_damaged(repro, file, judge, options);
   }
   // The proof, with the compression and hash that were left out on the way.
@@ -137,7 +159,18 @@ Result<Repro> reduce_file(Bytes file, const LoadProbe& probe, const ReproOptions
 }  // namespace
 
 Result<Repro> make_repro(Bytes file, const LoadProbe& probe, const ReproOptions& options) {
-  return guarded([&] { return reduce_file(file, probe, options); });
+  const LoadProbe checked = [&probe](Bytes candidate) {
+    std::optional<Error> error = probe(candidate);
+    if (error) end_if_shortage(*error);
+    return error;
+  };
+  return guarded([&]() -> Result<Repro> {
+    try {
+      return reduce_file(file, checked, options);
+    } catch (HostShortage& shortage) {
+      return tl::unexpected<Error>(std::move(shortage.error));
+    }
+  });
 }
 
 }  // namespace neffld

@@ -5,11 +5,13 @@ message tables, and over real files with one injected error."""
 import json
 import os
 import re
+import resource
+import subprocess
 import unittest
 
 import test_messages
-from support import (FILE, RESOURCE, USAGE, CliTest, Neff, in_parallel, read_bytes, real_files, run,
-                     sample, scratch, write_bytes)
+from support import (FILE, NEFFLD, RESOURCE, SENTENCE, USAGE, CliTest, Neff, gzip_of, in_parallel,
+                     read_bytes, real_files, run, sample, scratch, write_bytes)
 
 NO = 1  # exit code of an answer that is no
 
@@ -228,6 +230,50 @@ class RealFileTest(ReproTest):
             if os.path.basename(file).startswith(("03-", "09-")):
                 with self.subTest(file):
                     self.check(file, change, "qNone")
+
+
+class MemoryTest(ReproTest):
+    def test_a_shortage_of_host_memory_is_told_and_nothing_reduced_by_it(self):
+        neff = Neff(sample("conv-like-v2"))
+        neff.members["sg00/more.bin"] = bytes(24 << 20)
+        unknown_opcode(neff)
+        file = neff.save("repro-memory.neff")
+        device = 37 << 30  # what a device of v2 reserves, nearly
+        small = os.path.join(scratch(), "repro-memory-small.neff")
+        codes = set()
+        for limit in (32 << 20, 1 << 30, *range(device - (48 << 20), device + (48 << 20), 6 << 20),
+                      device + (256 << 20)):
+            done = subprocess.run(
+                [NEFFLD, "repro", file, "--device", "sim:v2", "-o", small, "--seconds", "1",
+                 "--report", "json"], capture_output=True, check=False,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            with self.subTest(limit=limit):
+                codes.add(done.returncode)
+                if done.returncode == 0:
+                    self.assertNotIn("memory", json.loads(done.stdout)["error"])
+                    os.unlink(small)
+                    continue
+                self.assertEqual((RESOURCE, b""), (done.returncode, done.stdout))
+                self.assertRegex(done.stderr.decode(), SENTENCE)
+                self.assertIn(b"memory", done.stderr)
+                self.assertFalse(os.path.exists(small))
+        self.assertEqual({0, RESOURCE}, codes)
+
+
+class SizeTest(ReproTest):
+    def test_a_file_packed_better_than_we_can_does_not_grow(self):
+        neff = Neff(sample("vecadd-v3"))
+        unknown_opcode(neff)
+        neff.payload = gzip_of(neff.archive(), 9)
+        neff.header[0xDC:0xDC + 6] = b"secret"
+        file = neff.save("repro-packed.neff")
+        for tries in (0, 1, 2, 5, 20):
+            with self.subTest(tries=tries):
+                report, small = self.reduced(file, "--tries", str(tries))
+                self.assertLessEqual(os.path.getsize(small), os.path.getsize(file))
+                self.assertNotIn(b"secret", read_bytes(small)[:1024])
+                self.assertEqual(os.path.getsize(small), report["after"]["bytes"])
+                self.assertTrue(report["stopped_early"])
 
 
 if __name__ == "__main__":

@@ -85,7 +85,8 @@ TEST_CASE("weights stay if they are to stay") {
 
 TEST_CASE("constants are what def.json names, whatever their ending") {
   std::vector<PackMember> all = members();
-  all.push_back(member("sg00/def.json", R"({"var":{"w":{"type":"file","file_name":"table.bin"}}})"));
+  all.push_back(
+      member("sg00/def.json", R"({"var":{"w":{"type":"file","file_name":"table.bin"}}})"));
   ReproOptions options;
   options.keep_weights = true;
   CHECK(reduced(pack(all), probe(bad_opcode), options).weights_left ==
@@ -98,7 +99,8 @@ TEST_CASE("constants are what def.json names, whatever their ending") {
 
 TEST_CASE("constants are known by a broken document, in raw bytes and by any name") {
   std::vector<PackMember> all = members();
-  all.push_back(member("sg00/graph.json", R"({"var":{"w":{"file_name" : "raw.dat"},"v":{"file_name":"w.json")"));
+  all.push_back(member("sg00/graph.json",
+                       R"({"var":{"w":{"file_name" : "raw.dat"},"v":{"file_name":"w.json")"));
   all.push_back(member("sg00/raw.dat", std::string(300, 'r')));
   all.push_back(member("sg00/w.json", std::string(300, 's')));
   const Repro repro = reduced(pack(all), probe(bad_opcode), {.seconds = 0});
@@ -199,6 +201,71 @@ TEST_CASE("tries are counted, told and limited") {
   CHECK(calls == 10);
   CHECK(repro.work.taken == taken);
   CHECK(repro.work.bytes > repro.file.size());  // not compressed
+}
+
+TEST_CASE("host memory that runs out ends a reduction at any candidate and is never its error") {
+  const Error shortages[] = {
+      {Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted)},
+      {Status::resource, ErrorClass::resource, {}, "x cannot be made: host memory is exhausted"},
+      {Status::resource, ErrorClass::resource, {}, ""},
+      {Status::fail_host_mem_alloc, ErrorClass::resource, {}, "no memory to reserve HBMs"}};
+  const std::uint64_t most = reduced(pack(members()), probe(bad_opcode)).work.tried + 2;
+  for (const Error& shortage : shortages) {
+    for (const char* wanted : {"", "NRT_RESOURCE", "memory"}) {
+      for (std::uint64_t k = 1; k <= most; k = k < 4 || k == most ? k + 1 : std::min(3 * k, most)) {
+        std::uint64_t loads = 0;
+        const LoadProbe rest = probe(bad_opcode);
+        const auto runs_out = [&](Bytes file) -> std::optional<Error> {
+          if (++loads >= k) return shortage;
+          return *wanted == '\0' ? rest(file)
+                                 : Error{Status::resource, ErrorClass::resource, {}, "no memory"};
+        };
+        ReproOptions options;
+        options.wanted = wanted;
+        const auto repro = make_repro(pack(members()), runs_out, options);
+        INFO(shortage.text << ", wanted '" << wanted << "', load " << k);
+        if (loads < k) continue;  // it takes fewer loads with this error
+        REQUIRE_FALSE(repro);
+        CHECK(is_host_shortage(repro.error()));
+        CHECK(repro.error().text == shortage.text);
+        CHECK(loads == k);
+      }
+    }
+  }
+}
+
+TEST_CASE("however early it stops, the result is no larger than the file and shows the error") {
+  PackOptions plain;
+  plain.compression = Compression::none;
+  plain.name = "secret model";
+  Buffer packed = pack(members());
+  Buffer damaged = packed;
+  damaged[1024 + 2] = 7;  // compression method
+  const auto unhashed = [](Bytes bytes) -> std::optional<Error> {
+    const auto container = parse_container(bytes);
+    return container ? std::nullopt : std::optional(container.error());
+  };
+  // Noise grows by being compressed.
+  std::vector<PackMember> noisy = members();
+  std::string noise(5000, '\0');
+  std::uint32_t state = 1;
+  for (char& c : noise) c = static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  noisy.push_back(member("sg00/noise.bin", noise));
+  const std::tuple<Buffer, LoadProbe> files[] = {{packed, probe(bad_opcode)},
+                                                 {*pack_neff(members(), plain), probe(bad_opcode)},
+                                                 {pack(noisy), probe(bad_opcode)},
+                                                 {damaged, unhashed}};
+  for (const auto& [file, load] : files) {
+    for (const std::uint64_t tries : {0, 1, 2, 3, 5, 10, 100}) {
+      ReproOptions options;
+      options.tries = tries;
+      const Repro repro = reduced(file, load, options);
+      INFO(file.size() << " bytes, " << tries << " tries");
+      CHECK(repro.file.size() <= file.size());
+      CHECK(repro.after.bytes == repro.file.size());
+      CHECK(error_kind(repro.error_after) == error_kind(repro.error_before));
+    }
+  }
 }
 
 TEST_CASE("a file that loads, or shows another error, is a no") {
