@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 
@@ -40,6 +41,12 @@ struct Target {
 
 constexpr int most_parts = 100;
 
+/// The name of `path` with `end`, cut where together they are too long for a file.
+std::string part_name(const std::string& path, const std::string& end) {
+  const std::size_t begin = path.rfind('/') + 1;  // 0 if there is none
+  return path.substr(0, begin + std::min(path.size() - begin, NAME_MAX - end.size())) + end;
+}
+
 Result<Target> open_target(const std::string& path) {
   struct stat status {};
   Target target;
@@ -48,10 +55,12 @@ Result<Target> open_target(const std::string& path) {
     const int number = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (number >= 0) ::fcntl(number, F_SETFL, 0);
     target.file.reset(number < 0 ? nullptr : ::fdopen(number, "wb"));
+  } else if (path.size() - (path.rfind('/') + 1) > NAME_MAX) {
+    errno = ENAMETOOLONG;  // a part of it could be created, and never take its name
   } else {
     int number = -1;
     for (int part = 1; part <= most_parts && (part == 1 || errno == EEXIST); ++part) {
-      target.part = part == 1 ? path + ".part" : fmt::format("{}.part{}", path, part);
+      target.part = part_name(path, part == 1 ? ".part" : fmt::format(".part{}", part));
       number = ::open(target.part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       if (number >= 0) break;
     }
@@ -98,9 +107,15 @@ class Stream {
     if (durable && fdatasync(fileno(file_.get())) != 0) {
       return write_error(path_, fmt::format("cannot write the trace: {}", std::strerror(errno)));
     }
-    if (std::rename(part_.c_str(), path_.c_str()) == 0) return {};
+    const std::string part = std::exchange(part_, {});
+    if (std::rename(part.c_str(), path_.c_str()) == 0) return {};
     return write_error(
-        path_, fmt::format("cannot name the trace, which is {}: {}", part_, std::strerror(errno)));
+        path_, fmt::format("cannot name the trace, which is {}: {}", part, std::strerror(errno)));
+  }
+
+  /// Removes what is written so far, unless it is a whole trace.
+  void remove() noexcept {
+    if (!part_.empty()) ::unlink(part_.c_str());
   }
 
  private:
@@ -203,6 +218,7 @@ class Writer final : public TraceWriter {
         return stream_.end(options_.durable);
       });
       finished_ = true;
+      if (error_) stream_.remove();
     }
     return error_ ? Result<void>(tl::unexpected<Error>(*error_)) : Result<void>();
   }

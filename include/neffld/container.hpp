@@ -127,7 +127,7 @@ Result<Container> parse_container(Bytes file, const ContainerOptions& options = 
 /// file of more than `most_bytes`, of which nothing is read.
 Result<std::vector<std::uint8_t>> read_file(const std::string& path,
                                             std::uint64_t most_bytes = UINT64_MAX);
-/// Creates a file, or replaces it atomically (a temporary name in the same folder, then rename).
+/// Creates a file, or replaces it atomically. Nothing is left of one that could not be written.
 Result<void> write_file(const std::string& path, Bytes bytes);
 /// Whether write_file() could create or replace the file now. Leaves nothing behind.
 Result<void> check_writable(const std::string& path);

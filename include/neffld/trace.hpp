@@ -71,8 +71,9 @@ struct TraceOptions {
 
 /// Writes a trace file: into a new file PATH.part (.part2 and so on if there is one), which gets
 /// its name when it is finished; what was at PATH stays until then. A recorder that dies leaves the
-/// part file. If PATH is a device or a pipe it is written to directly. Failures to write never
-/// disturb the calls being recorded; they are kept and told by finish().
+/// part file, which tells the calls up to then; one that cannot be written is removed. If PATH is a
+/// device or a pipe it is written to directly. Failures to write never disturb the calls being
+/// recorded; they are kept and told by finish().
 class TraceWriter {
  public:
   static Result<std::shared_ptr<TraceWriter>> create(const std::string& path,

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "commands.hpp"
+#include "file_size_signal.hpp"
 #include "libraries.hpp"
 #include "loading.hpp"
 #include "shell_text.hpp"
@@ -59,6 +60,7 @@ Result<void> RunWith::run() const {
   std::vector<char*> words;
   for (const std::string& word : program) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  restore_file_size_signal();
   execvp(words[0], words.data());
   return fail(Status::failure, ErrorClass::file, {.member = program[0]},
               fmt::format("cannot be run: {}", std::strerror(errno)));

@@ -11,6 +11,8 @@
 #include <string>
 
 #include "commands.hpp"
+#include "file_size_signal.hpp"
+#include "loading.hpp"
 #include "neffld/text.hpp"
 #include "version.hpp"
 
@@ -100,6 +102,7 @@ void hold_standard_descriptors() {
 int main(int argc, char** argv) {
   hold_standard_descriptors();
   try {
+  neffld::cli::ignore_file_size_signal();
     return run(argc, argv);
   } catch (...) {
     return report_error(neffld::error_from_current_exception());

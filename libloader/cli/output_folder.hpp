@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "container/descriptor.hpp"
+#include "container/new_file.hpp"
 #include "neffld/bytes.hpp"
 #include "neffld/error.hpp"
 
@@ -17,23 +17,6 @@ namespace neffld::cli {
 /// none leaves its folder. A name that would have more than 255 bytes so ends in "%-" and the
 /// SHA-256 of the tensor's. Error: libcrypto cannot compute that.
 Result<std::string> tensor_file_name(std::string_view tensor);
-
-/// A file that is being written beside its name, which it takes when finish() has succeeded;
-/// without that nothing is left of it, and a file that was there before stays.
-class NewFile {
- public:
-  NewFile(Descriptor folder, Descriptor file, std::string name, std::string path, bool replace);
-  NewFile(NewFile&&) = default;
-  ~NewFile();
-  const std::string& path() const { return path_; }
-  Result<void> append(Bytes bytes);
-  Result<void> finish();
-
- private:
-  Descriptor folder_, file_;
-  std::string part_, name_, path_;
-  bool replace_;
-};
 
 class OutputFolder {
  public:
@@ -49,6 +32,8 @@ class OutputFolder {
  private:
   OutputFolder(std::string path, Descriptor folder, bool replace)
       : path_(std::move(path)), folder_(std::move(folder)), replace_(replace) {}
+
+  Result<NewFile> new_file(const std::string& name, const std::string& path) const;
 
   std::string path_;
   Descriptor folder_;

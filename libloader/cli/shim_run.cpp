@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "file_size_signal.hpp"
 #include "libraries.hpp"
 #include "program_check.hpp"
 #include "shell_text.hpp"
@@ -91,6 +92,7 @@ std::string preload_list(const std::string& folder) {
   for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
   execvp(words[0], words.data());
+  restore_file_size_signal();
   const std::string text = std::strerror(errno);
   static_cast<void>(!write(failure.to(), text.data(), text.size()));
   _exit(127);

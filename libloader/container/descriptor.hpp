@@ -53,9 +53,9 @@ Result<Listing> open_listing(Descriptor fd, const std::string& path);
 /// An error of class file about `path`; `code` is an errno value or 0.
 tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code = 0);
 
-/// Finds a name beside `path` that nobody has; returns it. `create` makes what it stands for, or
-/// returns false with errno set.
-Result<std::string> create_beside(const std::string& path,
+/// Finds a name for something that is not finished; returns it. `create` makes it, in the folder of
+/// `path`, or returns false with errno set. The name's length does not depend on that of `path`.
+Result<std::string> create_hidden(const std::string& path,
                                   const std::function<bool(const std::string&)>& create);
 
 /// Writes all bytes. `path` is for messages.

@@ -12,6 +12,7 @@
 
 #include "descriptor.hpp"
 #include "neffld/container.hpp"
+#include "new_file.hpp"
 
 namespace neffld {
 namespace {
@@ -39,25 +40,6 @@ Result<std::size_t> read_up_to(int fd, MutableBytes bytes, const std::string& pa
   return done;
 }
 
-/// Creates a file nobody else has, next to `path`.
-Result<std::pair<Descriptor, std::string>> create_temporary(const std::string& path) {
-  Descriptor fd;
-  NEFFLD_ASSIGN(std::string name, create_beside(path, [&](const std::string& free) {
-                  fd =
-                      Descriptor(open(free.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-                  return fd.valid();
-                }));
-  return std::pair(std::move(fd), std::move(name));
-}
-
-/// Renaming over a device or a folder would destroy or fail; say so before writing anything.
-Result<void> check_target(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) return {};
-  if (S_ISDIR(info.st_mode)) return file_error(path, "is a folder, expected a file name");
-  return file_error(path, "is a device, pipe or socket and cannot be replaced by a file");
-}
-
 }  // namespace
 
 tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code) {
@@ -67,11 +49,11 @@ tl::unexpected<Error> file_error(const std::string& path, std::string_view what,
               std::move(text));
 }
 
-Result<std::string> create_beside(const std::string& path,
+Result<std::string> create_hidden(const std::string& path,
                                   const std::function<bool(const std::string&)>& create) {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
-    std::string name = fmt::format("{}.{:08x}.tmp", path, random());
+    std::string name = fmt::format(".neffld-{:08x}.tmp", random());
     if (create(name)) return name;
     if (errno != EEXIST) return file_error(path, "cannot be created", errno);
   }
@@ -138,24 +120,15 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::uint64
 }
 
 Result<void> check_writable(const std::string& path) {
-  NEFFLD_TRY(check_target(path));
-  NEFFLD_ASSIGN(const auto temporary, create_temporary(path));
-  unlink(temporary.second.c_str());
+  NEFFLD_TRY(NewFile::create(path));
   return {};
 }
 
 Result<void> write_file(const std::string& path, Bytes bytes) {
   return guarded([&]() -> Result<void> {
-    NEFFLD_TRY(check_target(path));
-    NEFFLD_ASSIGN(auto temporary, create_temporary(path));
-    auto& [fd, name] = temporary;
-    Result<void> written = write_all(fd.get(), bytes, path);
-    if (written && !fd.close()) written = file_error(path, "cannot be written", errno);
-    if (written && rename(name.c_str(), path.c_str()) != 0) {
-      written = file_error(path, "cannot be replaced", errno);
-    }
-    if (!written) unlink(name.c_str());
-    return written;
+    NEFFLD_ASSIGN(NewFile file, NewFile::create(path));
+    NEFFLD_TRY(file.append(bytes));
+    return file.finish();
   });
 }
 

@@ -101,6 +101,18 @@ Result<void> move_up(const Container& container, const std::string& work, const 
   return {};
 }
 
+/// The folder that is filled first: in the target if that is there, else beside it.
+Result<std::string> create_work_folder(const std::string& folder, bool inside) {
+  std::string beside = folder;
+  while (beside.size() > 1 && beside.ends_with('/')) beside.pop_back();
+  const std::filesystem::path parent =
+      inside ? std::filesystem::path(folder) : std::filesystem::path(beside).parent_path();
+  NEFFLD_ASSIGN(const std::string name, create_hidden(folder, [&](const std::string& free) {
+                  return mkdir((parent / free).c_str(), 0777) == 0;
+                }));
+  return (parent / name).string();
+}
+
 }  // namespace
 
 Result<void> unpack_neff(const Container& container, const std::string& folder) {
@@ -113,12 +125,7 @@ Result<void> unpack_neff(const Container& container, const std::string& folder) 
       }
     }
     NEFFLD_ASSIGN(const Descriptor target, open_target(folder));
-    std::string beside = folder;
-    while (beside.size() > 1 && beside.ends_with('/')) beside.pop_back();
-    if (target.valid()) beside += "/";
-    NEFFLD_ASSIGN(const std::string work, create_beside(beside, [](const std::string& name) {
-                    return mkdir(name.c_str(), 0777) == 0;
-                  }));
+    NEFFLD_ASSIGN(const std::string work, create_work_folder(folder, target.valid()));
     Result<void> done = write_members(container, work, folder);
     if (done && target.valid()) {
       done = move_up(container, work, target, folder);

@@ -3,19 +3,17 @@
 
 #include <elf.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "container/new_file.hpp"
 #include "image_notes.hpp"
 #include "neffld/device_image.hpp"
 #include "neffld/session.hpp"
@@ -26,32 +24,12 @@ namespace {
 constexpr std::size_t piece_bytes = 4u << 20;
 constexpr int zstd_level = 3;
 
-tl::unexpected<Error> file_error(const std::string& path, const char* what) {
-  return fail(Status::failure, ErrorClass::file, {.member = path},
-              fmt::format("cannot {}: {}", what, std::strerror(errno)));
-}
-
 /// A file that bytes are appended to, optionally through a zstd stream.
 class ImageFile {
  public:
-  /// Writes into a temporary file beside `path`; finish() gives it the name. Until then, and when
-  /// anything fails, `path` stays as it is.
   static Result<ImageFile> create(const std::string& path, bool compress) {
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-      return fail(Status::invalid, ErrorClass::file, {.member = path},
-                  "is not a regular file, expected a file or a new name");
-    }
-    ImageFile image(path);
-    const int descriptor = mkstemp(image.temporary_.data());
-    if (descriptor < 0) return file_error(path, "create the image");
-    image.created_ = true;
-    image.file_.reset(fdopen(descriptor, "wb"));
-    if (!image.file_) {
-      close(descriptor);
-      return file_error(path, "create the image");
-    }
+    NEFFLD_ASSIGN(NewFile file, NewFile::create(path));
+    ImageFile image(std::move(file));
     if (!compress) return image;
     image.stream_.reset(ZSTD_createCStream());
     if (!image.stream_) throw std::bad_alloc();
@@ -60,37 +38,22 @@ class ImageFile {
     return image;
   }
 
-  ImageFile(ImageFile&& other) noexcept
-      : path_(std::move(other.path_)),
-        temporary_(std::move(other.temporary_)),
-        created_(std::exchange(other.created_, false)),
-        file_(std::move(other.file_)),
-        stream_(std::move(other.stream_)),
-        compressed_(std::move(other.compressed_)),
-        size_(other.size_) {}
-  ImageFile& operator=(ImageFile&&) = delete;
-  ~ImageFile() {
-    if (created_) unlink(temporary_.c_str());
-  }
-
   Result<void> append(Bytes bytes) {
     return stream_ ? compress(bytes, ZSTD_e_continue) : write(bytes);
   }
 
   Result<void> finish() {
     if (stream_) NEFFLD_TRY(compress({}, ZSTD_e_end));
-    const int descriptor = fileno(file_.get());
-    if (std::fflush(file_.get()) != 0 || ftruncate(descriptor, static_cast<off_t>(size_)) != 0 ||
-        fchmod(descriptor, 0644) != 0 || std::fclose(file_.release()) != 0 ||
-        std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      return file_error(path_, "write the image");
-    }
-    created_ = false;
-    return {};
+    if (ftruncate(file_.descriptor(), static_cast<off_t>(size_)) != 0) return write_error();
+    return file_.finish();
   }
 
  private:
-  explicit ImageFile(const std::string& path) : path_(path), temporary_(path + ".XXXXXX") {}
+  explicit ImageFile(NewFile file) : file_(std::move(file)) {}
+
+  tl::unexpected<Error> write_error() const {
+    return file_error(file_.path(), "cannot be written", errno);
+  }
 
   /// Zeros become holes: an untouched scratchpad page costs no disk.
   Result<void> write(Bytes bytes) {
@@ -98,15 +61,10 @@ class ImageFile {
                        std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
     size_ += bytes.size();
     if (zeros && !stream_) {
-      if (std::fseek(file_.get(), static_cast<long>(bytes.size()), SEEK_CUR) != 0) {
-        return file_error(path_, "write the image");
-      }
+      if (lseek(file_.descriptor(), static_cast<off_t>(size_), SEEK_SET) < 0) return write_error();
       return {};
     }
-    if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) {
-      return file_error(path_, "write the image");
-    }
-    return {};
+    return file_.append(bytes);
   }
 
   Result<void> compress(Bytes bytes, ZSTD_EndDirective directive) {
@@ -115,7 +73,7 @@ class ImageFile {
       ZSTD_outBuffer out{compressed_.data(), compressed_.size(), 0};
       const std::size_t rest = ZSTD_compressStream2(stream_.get(), &out, &in, directive);
       if (ZSTD_isError(rest)) {
-        return fail(Status::failure, ErrorClass::file, {.member = path_},
+        return fail(Status::failure, ErrorClass::file, {.member = file_.path()},
                     fmt::format("zstd: {}", ZSTD_getErrorName(rest)));
       }
       NEFFLD_TRY(write(Bytes(compressed_).first(out.pos)));
@@ -125,12 +83,9 @@ class ImageFile {
   }
 
   struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
     void operator()(ZSTD_CStream* stream) const { ZSTD_freeCStream(stream); }
   };
-  std::string path_, temporary_;
-  bool created_ = false;
-  std::unique_ptr<std::FILE, Close> file_;
+  NewFile file_;
   std::unique_ptr<ZSTD_CStream, Close> stream_;
   std::vector<std::uint8_t> compressed_;
   std::uint64_t size_ = 0;

@@ -118,7 +118,8 @@ Result<void> serve(int count, char** words) {
 
 int main(int count, char** words) {
   // What ends the program from a terminal must not take the devices away first.
-  for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) signal(number, SIG_IGN);
+  // A trace that may not grow any more (ulimit -f) is no reason, either.
+  for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
   const auto served = neffld::shim::serve(count, words);
   if (served) return 0;
   fmt::print(stderr, "neuron_shim: {}\n", neffld::shim::in_words(served.error()));
