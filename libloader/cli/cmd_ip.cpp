@@ -103,7 +103,8 @@ Result<Answer> answer_address(const std::vector<Stream>& streams, std::uint64_t 
   if (!number) {  // its text counts from the image's start
     Error error = number.error();
     error.where.path = fmt::format("{} {}", stream->kbin->name, engine_name(stream->engine));
-    error.text = fmt::format("address 0x{:x} is image offset 0x{:x}: {}", address, offset, error.text);
+    error.text =
+        fmt::format("address 0x{:x} is image offset 0x{:x}: {}", address, offset, error.text);
     return tl::unexpected<Error>(std::move(error));
   }
   NEFFLD_ASSIGN(const DeviceIps place, device_ips(*stream->map, *number));
@@ -143,8 +144,8 @@ struct IpCommand {
     const std::vector<Stream> streams = streams_of(*result.session->models()[0], engine);
     for (const Stream& stream : streams) {  // they cost exactness, never the answer
       for (const std::string& warning : stream.map->warnings) {
-        fmt::print(stderr, "neffld: warning: {} {}: {}\n", one_line(stream.kbin->name),
-                   engine_name(stream.engine), one_line(warning));
+        print_note(fmt::format("warning: {} {}: {}", one_line(stream.kbin->name),
+                               engine_name(stream.engine), one_line(warning)));
       }
     }
     for (const Place place : wanted) {

@@ -82,7 +82,7 @@ struct TraceCommand {
   Result<void> replay() const {
     NEFFLD_ASSIGN(const auto reader, TraceReader::open(first));
     DeviceOptions options = device;
-    options.print = [](std::string_view line) { fmt::print(stderr, "neffld: {}\n", line); };
+    options.print = print_note;
     NEFFLD_ASSIGN(options.sim_architecture, recorded_architecture(first));
     NEFFLD_ASSIGN(const OpenedDevice opened, open_device(options));
     NEFFLD_ASSIGN(const CompareReport report, replay_trace(*reader, *opened.file, {all, literal}));

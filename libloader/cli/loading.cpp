@@ -15,16 +15,11 @@
 namespace neffld::cli {
 namespace {
 
-/// Lines of a dry run and of the choice of a device; stdout is the report's.
-void print_line(std::string_view line) {
-  fmt::print(stderr, "neffld: {}\n", line);
-}
-
 /// `architecture` is what "sim" takes from the first file.
 Result<void> open_session(Loading& loading, const LoadingOptions& options, Arch architecture) {
   DeviceOptions device = options.device;
   device.sim_architecture = static_cast<std::uint32_t>(architecture);
-  device.print = print_line;
+  device.print = print_note;  // stdout is the report's
   NEFFLD_ASSIGN(OpenedDevice opened, options.open(device));
   loading.trace = std::move(opened.trace);
   NEFFLD_ASSIGN(loading.session, Session::open(std::move(opened.file)));
@@ -146,7 +141,7 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
   NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes,
                 read_file(file, parse.container.limits.file_bytes()));
   auto loaded = load_bytes(loading, file, bytes, options, until, progress);
-  if (!loaded && loading.session) fmt::print(stderr, "{}", loading.session->memory_report());
+  if (!loaded && loading.session) print_aside(loading.session->memory_report());
   return loaded;
 }
 
@@ -355,6 +350,14 @@ Result<void> print_text(std::string_view text) {
     return {};
   }
   return fail(Status::failure, ErrorClass::file, {.member = "standard output"}, "cannot write");
+}
+
+void print_aside(const std::string& text) noexcept {
+  std::fputs(text.c_str(), stderr);
+}
+
+void print_note(std::string_view line) {
+  print_aside(fmt::format("neffld: {}\n", line));
 }
 
 }  // namespace neffld::cli

@@ -78,4 +78,9 @@ Result<void> check_output(const std::string& output, const std::vector<std::stri
 /// Writes text to stdout; error class file when it cannot be written.
 Result<void> print_text(std::string_view text);
 
+/// Writes text to stderr. Nobody need be able to read it.
+void print_aside(const std::string& text) noexcept;
+/// The same of one line, behind the program's name.
+void print_note(std::string_view line);
+
 }  // namespace neffld::cli

@@ -24,7 +24,7 @@ constexpr const char* footer =
 
 int report_error(const neffld::Error& error) {
   const auto sentence = fmt::format("neffld: {}\n", neffld::one_line(neffld::to_sentence(error)));
-  std::fputs(sentence.c_str(), stderr);  // does not throw when nobody can read it
+  neffld::cli::print_aside(sentence);
   return neffld::exit_code(error.error_class);
 }
 
@@ -38,17 +38,18 @@ std::string command_of(const CLI::App& app) {
   return words;
 }
 
-/// Help to stdout; what is wrong with the arguments, which may hold anything, as one sentence.
+/// Help and version to stdout; what is wrong with the arguments, which may hold anything, as one
+/// sentence.
 int report_usage(CLI::App& app, const CLI::ParseError& error) {
   std::ostringstream help, ignored;
   if (app.exit(error, help, ignored) == 0) {
-    std::fputs(help.str().c_str(), stdout);
-    return 0;
+    const auto printed = neffld::cli::print_text(help.str());
+    return printed ? 0 : report_error(printed.error());
   }
   const std::string command = command_of(app);
   const auto sentence = fmt::format("{}: {}; {} --help tells the options\n", command,
                                     neffld::one_line(error.what()), command);
-  std::fputs(sentence.c_str(), stderr);
+  neffld::cli::print_aside(sentence);
   return neffld::exit_code(neffld::ErrorClass::usage);
 }
 
@@ -101,8 +102,8 @@ void hold_standard_descriptors() {
 
 int main(int argc, char** argv) {
   hold_standard_descriptors();
-  try {
   neffld::cli::ignore_file_size_signal();
+  try {
     return run(argc, argv);
   } catch (...) {
     return report_error(neffld::error_from_current_exception());

@@ -17,6 +17,7 @@
 
 #include "file_size_signal.hpp"
 #include "libraries.hpp"
+#include "loading.hpp"
 #include "program_check.hpp"
 #include "shell_text.hpp"
 
@@ -91,8 +92,8 @@ std::string preload_list(const std::string& folder) {
   std::vector<char*> words;
   for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  execvp(words[0], words.data());
   restore_file_size_signal();
+  execvp(words[0], words.data());
   const std::string text = std::strerror(errno);
   static_cast<void>(!write(failure.to(), text.data(), text.size()));
   _exit(127);
@@ -150,7 +151,7 @@ Result<void> run_under_shim(const ShimOptions& options, const char* command) {
   NEFFLD_ASSIGN(const std::string program, find_program(options.program[0]));
   std::string warning;
   NEFFLD_TRY(check_preload(program, warning));
-  if (!warning.empty()) fmt::print(stderr, "neffld: {}\n", warning);
+  if (!warning.empty()) print_note(warning);
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
   const std::string preload = preload_list(folder);
   Pipe session, failure;

@@ -234,10 +234,12 @@ class FileTest(CliTest):
     def test_a_full_output_is_an_error(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("/dev/full does not exist")
-        for command in ("inspect", "load", "relocs"):
-            with self.subTest(command), open("/dev/full", "wb") as full:
-                done = subprocess.run([NEFFLD, command, sample("vecadd-v3")], stdout=full,
-                                      stderr=subprocess.PIPE, check=False)
+        file = sample("vecadd-v3")
+        for words in (("inspect", file), ("load", file), ("relocs", file), ("--version",),
+                      ("--help",), ("load", "--help")):
+            with self.subTest(words), open("/dev/full", "wb") as full:
+                done = subprocess.run([NEFFLD, *words], stdout=full, stderr=subprocess.PIPE,
+                                      check=False)
                 self.assertEqual(FILE, done.returncode)
                 self.assertRegex(done.stderr.decode(), SENTENCE)
 

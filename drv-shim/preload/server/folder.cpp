@@ -107,9 +107,11 @@ bool find_place(const std::string& path, Place& out) {
 
 }  // namespace
 
-std::string in_words(const Error& error) {
+void tell(const Error& error) {
   const std::string& about = error.where.member.empty() ? error.where.path : error.where.member;
-  return about.empty() ? error.text : fmt::format("{}: {}", about, error.text);
+  const std::string line =
+      fmt::format("neuron_shim: {}{}{}\n", about, about.empty() ? "" : ": ", error.text);
+  std::fputs(line.c_str(), stderr);
 }
 
 Result<SessionFolder> SessionFolder::create() {

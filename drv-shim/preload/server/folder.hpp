@@ -10,8 +10,9 @@
 
 namespace neffld::shim {
 
-/// An error as the session tells it: what it is about, what was found, what is allowed.
-std::string in_words(const Error& error);
+/// Tells an error on stderr, which nobody need be able to read: what it is about, what was found,
+/// what is allowed.
+void tell(const Error& error);
 
 class SessionFolder {
  public:

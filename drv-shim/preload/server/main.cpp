@@ -122,6 +122,6 @@ int main(int count, char** words) {
   for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
   const auto served = neffld::shim::serve(count, words);
   if (served) return 0;
-  fmt::print(stderr, "neuron_shim: {}\n", neffld::shim::in_words(served.error()));
+  neffld::shim::tell(served.error());
   return 1;
 }

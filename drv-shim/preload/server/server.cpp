@@ -329,7 +329,7 @@ void Server::open(Remote& remote, const Request& request) {
 void Server::refresh(Remote& remote, const Request& request) {
   if (!devices_) return remote.done(-ENOENT);
   const auto done = folder_.refresh(request.path, devices_->all(), devices_->driver_version());
-  if (!done) fmt::print(stderr, "neuron_shim: {}\n", in_words(done.error()));
+  if (!done) tell(done.error());
   remote.done(done ? 0 : -EIO);
 }
 
