@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "inspected.hpp"
 #include "json_out.hpp"
+#include "model_facts.hpp"
 #include "neffld/compatibility.hpp"
 #include "neffld/sync_model.hpp"
 #include "neffld/text.hpp"
@@ -48,9 +49,9 @@ void offline_text(std::string& text, const Compatibility& c) {
   for (const FeatureVerdict& feature : c.features) {
     line(text, "feature", fmt::format("bit {} {}: {}", feature.bit, feature.name, feature.state));
   }
-  if (!c.target.empty()) {
+  if (!c.target.empty() || c.file_arch != Arch::any) {
     line(text, "target",
-         fmt::format("{} ({}), checked for {}", one_line(c.target), arch_name(c.file_arch),
+         fmt::format("{} ({}), checked for {}", target_text(c.target), arch_name(c.file_arch),
                      arch_name(c.arch)));
   }
   if (c.needs_interface) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "model_facts.hpp"
 
+#include "neffld/text.hpp"
+
 namespace neffld::cli {
 
 SubgraphFacts subgraph_facts(const Kbin& kbin, const KbinPlan* plan) {
@@ -17,6 +19,10 @@ SubgraphFacts subgraph_facts(const Kbin& kbin, const KbinPlan* plan) {
   }
   if (plan) facts.dma = plan->totals;
   return facts;
+}
+
+std::string target_text(const std::string& target) {
+  return target.empty() ? "none given" : one_line(target);
 }
 
 std::uint64_t variable_size(const Kbin& kbin, const Variable& variable) {

@@ -25,6 +25,9 @@ struct SubgraphFacts {
 SubgraphFacts subgraph_facts(const Kbin& kbin, const KbinPlan* plan);
 SubgraphFacts& operator+=(SubgraphFacts& sum, const SubgraphFacts& part);
 
+/// A file may name no target, which means v2.
+std::string target_text(const std::string& target);
+
 /// Bytes a variable occupies on the device: the whole aperture for a state buffer, 8 an entry for a
 /// table (spec 03 sections 3.1 and R3), else its size.
 std::uint64_t variable_size(const Kbin& kbin, const Variable& variable);

@@ -150,7 +150,7 @@ void print_item(Out out, const ReportItem& item) {
                  one_line(header_name(parsed.header)));
   print_container(out, parsed);
   if (!parsed.manifest.kelf_member.empty()) {
-    fmt::format_to(out, "  target      {} ({})\n", one_line(parsed.manifest.target),
+    fmt::format_to(out, "  target      {} ({})\n", target_text(parsed.manifest.target),
                    arch_name(parsed.manifest.arch));
     print_tensors(out, "input", parsed.manifest.inputs);
     print_tensors(out, "output", parsed.manifest.outputs);

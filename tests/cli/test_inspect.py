@@ -124,6 +124,13 @@ class Diff(CliTest):
 
 
 class Check(CliTest):
+    def test_a_file_that_names_no_target_is_said_to_name_none(self):
+        neff = Neff(sample("vecadd-v2"))
+        kelf = next(name for name in neff.members if name.startswith("kelf"))
+        file = neff.edit(kelf, lambda document: document.pop("target", None)).save("no-target.neff")
+        self.assert_ok(run("inspect", file), "target      none given (v2)")
+        self.assert_ok(run("check", file), "target      none given (v2)")
+
     def test_good_files_run_to_their_end(self):
         for name in ("vecadd-v3", "conv-like-v2", "dge-lnc2-v3"):
             self.assert_ok(run("check", sample(name), "--run"), "runs to the end", "compatible")
