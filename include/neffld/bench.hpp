@@ -34,6 +34,7 @@ struct Target {
   bool more_is_better;
   double value;              ///< at least, or at most
   std::string_view meaning;  ///< what is divided by what
+  bool counted = false;      ///< bytes copied or calls, which mean the same in a file of any size
   bool reached(double found) const { return more_is_better ? found >= value : found <= value; }
 };
 
@@ -79,6 +80,12 @@ struct FileReport {
   std::vector<Ratio> ratios;
   std::vector<std::string> notes;  ///< ratios that do not exist for this file, and why
 };
+
+/// Below this many inflated bytes, ratios of times and of resident memory are those of calls,
+/// threads and first pages, and say nothing about what a target is about.
+inline constexpr std::uint64_t least_inflated_bytes = 1 << 20;
+/// Whether the file is too small to say that it reaches or misses a target.
+bool too_small(const Target& target, const Sizes& sizes);
 
 /// Measures one file. The two sides of a ratio are measured in turn, round by round. The device is
 /// the simulated one. Errors: those of reading and loading the file.

@@ -19,7 +19,7 @@ constexpr std::array<Target, 12> all = {{
      "time of a whole load with the header hash verified over one without; gzip CRC, lengths and "
      "tar sums are checked in both"},
     {RatioId::weight_copies, "weight_copies", false, 1,
-     "bytes of constants copied, on the host and to the device, over bytes of constants"},
+     "bytes of constants copied, on the host and to the device, over bytes of constants", true},
     {RatioId::peak_memory, "peak_memory", false, 1.25,
      "rise of host memory during a whole load whose device keeps nothing, over inflated payload, "
      "instruction images and rings; the caller's file is not counted"},
@@ -40,7 +40,8 @@ constexpr std::array<Target, 12> all = {{
      "a device used before"},
     {RatioId::device_calls, "device_calls", false, 1.05,
      "device calls of a load over the least for its plan: two an allocation, one a GiB of a "
-     "section, one a full batch of queues"},
+     "section, one a full batch of queues",
+     true},
 }};
 
 }  // namespace
@@ -51,6 +52,10 @@ std::span<const Target> targets() {
 
 const Target& target_of(RatioId id) {
   return all[static_cast<std::size_t>(id)];
+}
+
+bool too_small(const Target& target, const Sizes& sizes) {
+  return !target.counted && sizes.inflated_bytes < least_inflated_bytes;
 }
 
 }  // namespace neffld::bench

@@ -43,11 +43,27 @@ std::string sizes_text(const Sizes& sizes) {
       sizes.ring_descriptors, sizes.patches);
 }
 
-std::string ratio_text(const bench::Ratio& ratio) {
+std::string_view verdict(const bench::Target& target, double found, const Sizes& sizes) {
+  if (bench::too_small(target, sizes)) return "too small to tell";
+  return target.reached(found) ? "reached" : "missed";
+}
+
+std::string ratio_text(const bench::Ratio& ratio, const Sizes& sizes) {
   const bench::Target& target = bench::target_of(ratio.id);
-  return fmt::format("  {:<14} {:>8.3f}  {} {:<5} {:<8} {}\n", target.name, ratio.value,
+  return fmt::format("  {:<14} {:>8.3f}  {} {:<5} {:<17} {}\n", target.name, ratio.value,
                      target.more_is_better ? "at least" : "at most ", target.value,
-                     target.reached(ratio.value) ? "reached" : "missed", target.meaning);
+                     verdict(target, ratio.value, sizes), target.meaning);
+}
+
+/// Why there is no verdict of most ratios; empty if there is.
+std::string small_text(const FileReport& report) {
+  if (report.ratios.empty() || report.sizes.inflated_bytes >= bench::least_inflated_bytes)
+    return "";
+  return fmt::format(
+      "  note: too small to tell: below {} KiB inflated, ratios of times and of memory are those "
+      "of "
+      "calls, threads and first pages\n",
+      bench::least_inflated_bytes >> 10);
 }
 
 void write_sizes(JsonOut& out, const Sizes& sizes) {
@@ -77,7 +93,7 @@ void write_row(JsonOut& out, const bench::Row& row) {
   });
 }
 
-void write_ratio(JsonOut& out, const bench::Ratio& ratio) {
+void write_ratio(JsonOut& out, const bench::Ratio& ratio, const Sizes& sizes) {
   const bench::Target& target = bench::target_of(ratio.id);
   out.object([&] {
     out.field("name", target.name);
@@ -85,6 +101,7 @@ void write_ratio(JsonOut& out, const bench::Ratio& ratio) {
     out.field("target", target.value);
     out.field("better", target.more_is_better ? "more" : "less");
     out.field("reached", target.reached(ratio.value));
+    out.field("too_small", bench::too_small(target, sizes));
     out.field("meaning", target.meaning);
   });
 }
@@ -96,7 +113,8 @@ std::string bench_text(const FileReport& report) {
   text += fmt::format("\n  stage, best of {} rounds\n", report.rounds);
   for (const bench::Row& row : report.rows) text += row_text(row);
   if (!report.ratios.empty()) text += "\n  ratio             found  target\n";
-  for (const bench::Ratio& ratio : report.ratios) text += ratio_text(ratio);
+  for (const bench::Ratio& ratio : report.ratios) text += ratio_text(ratio, report.sizes);
+  text += small_text(report);
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
   return text + "\n";
 }
@@ -113,7 +131,7 @@ std::string bench_json(std::span<const FileReport> reports) {
         write_sizes(out, report.sizes);
         out.array("stages", report.rows, [&](const bench::Row& row) { write_row(out, row); });
         out.array("ratios", report.ratios,
-                  [&](const bench::Ratio& ratio) { write_ratio(out, ratio); });
+                  [&](const bench::Ratio& ratio) { write_ratio(out, ratio, report.sizes); });
         out.strings("notes", report.notes);
       });
     });

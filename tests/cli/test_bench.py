@@ -2,9 +2,11 @@
 """`neffld bench` measures every stage of a load and the ratios between them."""
 
 import json
+import resource
+import subprocess
 import unittest
 
-from support import FILE, FORMAT, USAGE, CliTest, Neff, run, sample
+from support import (FILE, FORMAT, NEFFLD, RESOURCE, SENTENCE, USAGE, CliTest, Neff, run, sample)
 
 STAGES = ["read", "header hash", "inflate", "tar", "manifest", "build", "plan", "tables and cells",
           "translate instructions", "author rings", "pointers alone", "patches alone", "allocate",
@@ -63,6 +65,27 @@ class BenchTest(CliTest):
         file, = self.bench(sample("vecadd-v3", "--compression", "none"))
         self.assertNotIn("inflate", {ratio["name"] for ratio in file["ratios"]})
         self.assertIn("not compressed", file["notes"][0])
+
+    def test_a_file_too_small_to_compare_is_said_to_be(self):
+        small = sample("vecadd-v3")
+        text = self.assert_ok(run("bench", "--rounds", "1", small), "note: too small to tell").out
+        self.assertNotIn("missed", text)
+        counted = {"weight_copies", "device_calls"}
+        for file, tells in ((small, False), (sample("scale"), True)):
+            for name, ratio in self.ratios(file).items():
+                self.assertEqual(tells or name in counted, not ratio["too_small"], name)
+        self.assertNotIn("too small", run("bench", "--rounds", "1", sample("scale")).out)
+
+    def test_without_room_for_the_device_it_ends_with_one_sentence(self):
+        for gib in (1, 20, 99):
+            def limit_memory(gib=gib):
+                resource.setrlimit(resource.RLIMIT_AS, (gib << 30, gib << 30))
+
+            done = subprocess.run([NEFFLD, "bench", sample("vecadd-v3")], capture_output=True,
+                                  check=False, preexec_fn=limit_memory)
+            with self.subTest(gib=gib):
+                self.assertEqual((RESOURCE, b""), (done.returncode, done.stdout))
+                self.assertRegex(done.stderr.decode(), SENTENCE)
 
     def test_the_text_says_what_is_reached_and_missed(self):
         result = self.assert_ok(run("bench", "--rounds", "1", sample("vecadd-v3"), sample("scale")),
