@@ -7,8 +7,8 @@
 
 namespace neffld {
 
-/// `text` with control characters and quotes escaped and long text cut ("..."), so that a hostile
-/// name can neither break a line of output nor fill it.
+/// one_line() of `text`, which is cut if it is long ("..."), so that a hostile name can neither
+/// break a line of output nor fill it.
 std::string printable(std::string_view text);
 
 }  // namespace neffld
