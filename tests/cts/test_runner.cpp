@@ -14,11 +14,13 @@
 #include <set>
 
 #include "client.hpp"
-#include "runner.hpp"
 #include "neffld/forwarding_file.hpp"
+#include "runner.hpp"
+#include "scratch_folder.hpp"
 
 using namespace neffld;
 using namespace neffld::cts;
+using neffld::test::ScratchFolder;
 
 namespace {
 
@@ -198,9 +200,8 @@ TEST_CASE("a command that does nothing is noticed") {
 }
 
 TEST_CASE("processes of a node are real ones that share this one's memory") {
-  char folder[] = "/tmp/neffld-cts-XXXXXX";
-  REQUIRE(mkdtemp(folder) != nullptr);
-  const std::string path = std::string(folder) + "/node";
+  const ScratchFolder scratch;
+  const std::string path = scratch.path("node");
   REQUIRE(mkfifo(path.c_str(), 0600) == 0);
   {
     auto started = start_node_process(path);
@@ -235,8 +236,6 @@ TEST_CASE("processes of a node are real ones that share this one's memory") {
     CHECK((*stranger)->ioctl(copy, FIONREAD, &waiting) == -EBADF);
   }
   CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
-  unlink(path.c_str());
-  rmdir(folder);
 }
 
 TEST_CASE("a failure is one sentence of what was sent, got and expected") {

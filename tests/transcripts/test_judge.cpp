@@ -1,34 +1,22 @@
 // SPDX-License-Identifier: MIT
 // The replay of transcripts must itself find what is wrong.
 #include <catch2/catch.hpp>
-#include <filesystem>
 #include <fstream>
 
 #include "runner.hpp"
+#include "scratch_folder.hpp"
 
 using namespace transcripts;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "neffld-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return (path_ / name).string();
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
+/// A file of the folder with this text; its path.
+std::string put(const neffld::test::ScratchFolder& folder, const char* name,
+                const std::string& text) {
+  const std::string path = folder.path(name);
+  std::ofstream(path) << text;
+  return path;
+}
 
 const char* const alloc =
     "transcript 1 t\n"
@@ -40,11 +28,11 @@ const char* const alloc =
     "10 A check 0 h1+0 8192\n";
 
 std::vector<std::string> problems(const std::string& script, const std::string& exceptions = "") {
-  const Folder folder;
-  folder.write("t.txt", script);
-  const Exceptions list(folder.write("exceptions.txt", exceptions));
+  const neffld::test::ScratchFolder folder;
+  put(folder, "t.txt", script);
+  const Exceptions list(put(folder, "exceptions.txt", exceptions));
   std::vector<std::string> found;
-  for (const auto& group : read_groups(folder.path(), {})) {
+  for (const auto& group : read_groups(folder.path(""), {})) {
     const auto reports = play(group, "");
     for (std::size_t i = 0; i < group.size(); ++i) {
       const auto judgement = judge(group[i], reports[i], list);
@@ -89,7 +77,7 @@ TEST_CASE("a listed line may differ and must") {
 }
 
 TEST_CASE("a list with patterns, doubles, without reasons or too long is refused") {
-  const Folder folder;
+  const neffld::test::ScratchFolder folder;
   std::string many;
   for (std::size_t i = 1; i <= Exceptions::most + 1; ++i) {
     many += "t " + std::to_string(i) + " both because\n";
@@ -97,15 +85,15 @@ TEST_CASE("a list with patterns, doubles, without reasons or too long is refused
   for (const std::string& text :
        {std::string("t * both because"), std::string("t 1 both"), std::string("t 1 all because"),
         std::string("t 1 both because\nt 1 module because"), many}) {
-    CHECK_THROWS(Exceptions(folder.write("list", text)));
+    CHECK_THROWS(Exceptions(put(folder, "list", text)));
   }
-  CHECK_THROWS(Exceptions(folder.path() + "/absent"));
+  CHECK_THROWS(Exceptions(folder.path("absent")));
 }
 
 TEST_CASE("a transcript that cannot be read is refused with its place") {
-  const Folder folder;
+  const neffld::test::ScratchFolder folder;
   for (const char* text : {"", "transcript 2 t\n", "transcript 1 t\nx A open rw 0 2 -> 0\n",
                            "transcript 1 t\n1 A\n", "transcript 1 t\n1 A open rw ->\n"}) {
-    CHECK_THROWS(read_script(folder.write("t.txt", text)));
+    CHECK_THROWS(read_script(put(folder, "t.txt", text)));
   }
 }

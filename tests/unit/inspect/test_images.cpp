@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 
 #include "neffld/container.hpp"
+#include "scratch_folder.hpp"
 #include "support.hpp"
 
 using namespace neffld;
@@ -16,28 +16,13 @@ using namespace neffld::test;
 
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    path_ = std::filesystem::temp_directory_path() / "neffld-images-XXXXXX";
-    std::string text = path_.string();
-    REQUIRE(mkdtemp(text.data()) != nullptr);
-    path_ = text;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string operator/(const char* name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// A small valid image as bytes: single-core sample, scratchpad-free.
 const std::vector<std::uint8_t>& good_image() {
   static const std::vector<std::uint8_t> bytes = [] {
     const Staged staged("single-core-v3");
-    const Folder folder;
-    REQUIRE(write_core_image(*staged.bench.session, folder / "image", false));
-    auto read = read_file(folder / "image");
+    const ScratchFolder folder;
+    REQUIRE(write_core_image(*staged.bench.session, folder.path("image"), false));
+    auto read = read_file(folder.path("image"));
     REQUIRE(read);
     return std::move(*read);
   }();
@@ -45,8 +30,8 @@ const std::vector<std::uint8_t>& good_image() {
 }
 
 Result<std::unique_ptr<DeviceImage>> open_bytes(Bytes bytes, const ImageLimits& limits = {}) {
-  const Folder folder;
-  const std::string path = folder / "image";
+  const ScratchFolder folder;
+  const std::string path = folder.path("image");
   REQUIRE(write_file(path, bytes));
   return DeviceImage::open(path, limits);
 }
@@ -76,8 +61,8 @@ TEST_CASE("an image holds the memory and the layout of the session, compressed o
     for (const char* name : {"vecadd-v3", "conv-like-v2", "dge-lnc2-v3", "pointers-v3"}) {
       INFO(name << (zstd ? " compressed" : ""));
       const Staged staged(name);
-      const Folder folder;
-      const std::string path = folder / "image";
+      const ScratchFolder folder;
+      const std::string path = folder.path("image");
       REQUIRE(write_core_image(*staged.bench.session, path, zstd));
       const auto image = DeviceImage::open(path);
       if (!image) FAIL(to_sentence(image.error()));
@@ -158,8 +143,8 @@ TEST_CASE("no byte of the headers and notes can do harm") {
   const std::vector<std::uint8_t>& good = good_image();
   const std::size_t interesting = std::min<std::size_t>(good.size(), 6000);
   std::size_t refused = 0;
-  const Folder folder;
-  const std::string path = folder / "image";
+  const ScratchFolder folder;
+  const std::string path = folder.path("image");
   for (std::size_t i = 0; i < interesting; i += 3) {
     std::vector<std::uint8_t> bytes(
         good.begin(),
