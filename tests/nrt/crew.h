@@ -22,10 +22,12 @@ static inline void join(void) {
   for (unsigned i = 0; i < threads; ++i) pthread_join(crew[i], NULL);
 }
 
-static struct {
+typedef struct {
   void* bytes;
   size_t size;
-} files[most_files];
+} neff_t;
+
+static neff_t files[most_files];
 static unsigned file_count;
 
 /* Reads `count` files, or as many as there is room for. */

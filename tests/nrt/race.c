@@ -2,22 +2,13 @@
 /* Threads that meet at the parse cache and the registry: many loads of one file at once, of
  * different files, of one that cannot be parsed, of two that carry one UUID; unloading one handle
  * from all threads, and unloading while others load. race FILE FILE... */
-#include <pthread.h>
-#include <string.h>
+#include "crew.h"
 
-#include "check.h"
-#include "nrt/nrt_experimental.h"
+enum { rounds = 6 };
 
-enum { threads = 8, rounds = 12, most_files = 8 };
-
-typedef struct {
-  unsigned char* bytes;
-  size_t size;
-} neff_t;
-
-static neff_t files[most_files], damaged, twin;
-static unsigned file_count, unloaded;
-static pthread_barrier_t start;
+static neff_t damaged, twin;
+static unsigned unloaded;
+static pthread_barrier_t together;
 static nrt_model_t* shared;
 
 static nrt_model_t* load(const neff_t* file, NRT_STATUS expected) {
@@ -73,7 +64,7 @@ static void one_handle(unsigned worker, unsigned round) {
     shared = load(&files[round % file_count], NRT_SUCCESS);
     unloaded = 0;
   }
-  pthread_barrier_wait(&start);
+  pthread_barrier_wait(&together);
   status = nrt_get_model_tensor_info(shared, &info);
   CHECK(status == NRT_SUCCESS || status == NRT_INVALID_HANDLE);
   if (status == NRT_SUCCESS) CHECK_OK(nrt_free_model_tensor_info(info));
@@ -82,7 +73,7 @@ static void one_handle(unsigned worker, unsigned round) {
   CHECK(status == NRT_SUCCESS || status == NRT_INVALID_HANDLE);
   if (status == NRT_SUCCESS) __atomic_add_fetch(&unloaded, 1, __ATOMIC_RELAXED);
   CHECK_OK(nrt_unload(own));
-  pthread_barrier_wait(&start);
+  pthread_barrier_wait(&together);
   CHECK(__atomic_load_n(&unloaded, __ATOMIC_RELAXED) == 1);
 }
 
@@ -93,47 +84,37 @@ static void* work(void* argument) {
   const unsigned worker = (unsigned)(uintptr_t)argument;
   for (unsigned scene = 0; scene < sizeof scenes / sizeof *scenes; ++scene) {
     for (unsigned round = 0; round < rounds; ++round) {
-      pthread_barrier_wait(&start);
+      pthread_barrier_wait(&together);
       scenes[scene](worker, round);
     }
   }
   return NULL;
 }
 
-static neff_t copy_of(const neff_t* file) {
-  neff_t copy = {malloc(file->size), file->size};
-  if (!copy.bytes) exit(2);
-  memcpy(copy.bytes, file->bytes, file->size);
-  return copy;
+/* A copy with `length` bytes from `offset` on changed. */
+static neff_t changed(const neff_t* file, size_t offset, size_t length) {
+  unsigned char* bytes = malloc(file->size);
+  if (!bytes) exit(2);
+  memcpy(bytes, file->bytes, file->size);
+  for (size_t i = 0; i < length; ++i) bytes[offset + i] ^= 0x5A;
+  return (neff_t){bytes, file->size};
 }
 
 int main(int argc, char** argv) {
-  pthread_t all[threads];
-  nrt_vnc_memory_stats_t stats;
   uint32_t cores = 0;
-  size_t written = 0;
-  for (int i = 1; i < argc && file_count < most_files; ++i, ++file_count) {
-    files[file_count].bytes = read_whole_file(argv[i], &files[file_count].size);
-  }
+  read_files(argv + 1, argc - 1);
   if (file_count == 0) return 2;
-  damaged = copy_of(&files[file_count - 1]);
-  memset(damaged.bytes + 1024, 0x5A, damaged.size - 1024);
-  twin = copy_of(&files[0]);
-  twin.bytes[twin.size - twin.size / 3] ^= 0x10;
+  damaged = changed(&files[file_count - 1], 1024, files[file_count - 1].size - 1024);
+  twin = changed(&files[0], files[0].size - files[0].size / 3, 1);
 
-  pthread_barrier_init(&start, NULL, threads);
+  pthread_barrier_init(&together, NULL, threads);
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
-  for (uintptr_t i = 0; i < threads; ++i) {
-    CHECK(pthread_create(&all[i], NULL, work, (void*)i) == 0);
-  }
-  for (unsigned i = 0; i < threads; ++i) pthread_join(all[i], NULL);
+  start(work);
+  join();
   CHECK_OK(nrt_get_visible_vnc_count(&cores));
-  for (uint32_t core = 0; core < cores; ++core) {
-    CHECK_OK(nrt_get_vnc_memory_stats(core, &stats, sizeof stats, &written));
-    CHECK(stats.bytes_used == 0);
-  }
+  check_cores_are_empty(cores);
   nrt_close();
-  for (unsigned i = 0; i < file_count; ++i) free(files[i].bytes);
+  free_files();
   free(damaged.bytes);
   free(twin.bytes);
   return report("race");
