@@ -6,7 +6,9 @@
 #include <barrier>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "measure.hpp"
 #include "neuron_abi/ioctl.h"
@@ -50,6 +52,20 @@ std::uint64_t least_calls(const Plan& plan, std::span<const Section> sections) {
     calls += (section.bytes.size() + most_copied - 1) / most_copied;
   }
   return calls + (queues + NEURON_MAX_QUEUE_INIT_BATCH - 1) / NEURON_MAX_QUEUE_INIT_BATCH;
+}
+
+/// One more thread, which the caller joins. `threads` has room for it. NRT_RESOURCE if there is
+/// none.
+template <class Body>
+Result<void> start_thread(std::vector<std::thread>& threads, Body body) {
+  try {
+    threads.emplace_back(std::move(body));
+    return {};
+  } catch (const std::system_error& error) {
+    return fail(Status::resource, ErrorClass::resource, {},
+                fmt::format("Failed to create thread {} of {} that load at the same time: {}",
+                            threads.size() + 1, threads.capacity(), error.code().message()));
+  }
 }
 
 }  // namespace
@@ -218,13 +234,19 @@ struct DeviceBench::State {
       begin = std::chrono::steady_clock::now();
     });
     std::vector<std::thread> threads;
+    threads.reserve(count);
+    Result<void> started;
     for (std::size_t i = 0; i < count; ++i) {
-      threads.emplace_back([&, i] {
-        start.arrive_and_wait();
-        results[i] = whole_load(machines[i], false, true, nullptr);
-      });
+      if (started) {
+        started = start_thread(threads, [&, i] {
+          start.arrive_and_wait();
+          results[i] = whole_load(machines[i], false, true, nullptr);
+        });
+      }
+      if (!started) start.arrive_and_drop();  // the others wait for all
     }
     for (std::thread& thread : threads) thread.join();
+    NEFFLD_TRY(std::move(started));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     for (Result<void>& result : results) NEFFLD_TRY(std::move(result));
     together.take(took.count(), minor_faults() - faults);

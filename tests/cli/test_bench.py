@@ -87,6 +87,29 @@ class BenchTest(CliTest):
                 self.assertEqual((RESOURCE, b""), (done.returncode, done.stdout))
                 self.assertRegex(done.stderr.decode(), SENTENCE)
 
+    def test_threads_that_cannot_be_made_end_it_with_one_sentence(self):
+        """A thread's stack is as large as the limit of stacks: all fit, some or none."""
+        codes = set()
+        for gib in (8, *range(14, 32, 2), 1 << 17):
+            def ask_for_large_stacks(gib=gib):
+                resource.setrlimit(resource.RLIMIT_STACK, (gib << 30, resource.RLIM_INFINITY))
+                resource.setrlimit(resource.RLIMIT_AS, (148 << 30, 148 << 30))
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+            try:
+                done = subprocess.run([NEFFLD, "bench", "--rounds", "1", sample("vecadd-v2")],
+                                      capture_output=True, check=False,
+                                      preexec_fn=ask_for_large_stacks)
+            except subprocess.SubprocessError:
+                self.skipTest("the limit of stacks may not be raised")
+            with self.subTest(gib=gib):
+                self.assertIn(done.returncode, (0, RESOURCE), done.stderr)
+                if done.returncode:
+                    self.assertEqual(b"", done.stdout)
+                    self.assertRegex(done.stderr.decode(), SENTENCE)
+            codes.add(done.returncode)
+        self.assertIn(RESOURCE, codes)
+
     def test_the_text_says_what_is_reached_and_missed(self):
         result = self.assert_ok(run("bench", "--rounds", "1", sample("vecadd-v3"), sample("scale")),
                                 "translate instructions", "ns a slot", "weight_copies", "reached",
