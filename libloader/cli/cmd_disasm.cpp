@@ -168,6 +168,7 @@ struct DisasmCommand {
 
 std::vector<std::string> engine_names() {
   std::vector<std::string> names;
+  names.reserve(all_engines.size());
   for (const Engine engine : all_engines) names.emplace_back(engine_name(engine));
   return names;
 }

@@ -38,7 +38,7 @@ Result<void> plan_onto(PlannedFile& planned, PlanOptions options, MemoryMap& map
   const MemoryMap before = map.copy();
   MemoryForecast predicted = forecast(map, planned.plan);
   planned.regions = std::move(predicted.regions);
-  planned.miss = std::move(predicted.miss);
+  planned.miss = predicted.miss;
   if (planned.miss) planned.ways = ways_to_fit(planned.parsed.kbins, options, before);
   advance(cores, planned.plan);
   return {};
