@@ -67,20 +67,23 @@ struct TarChecksums {
   std::uint64_t of_signed = 0;  ///< some old writers summed signed bytes
 };
 
-/// Sum of the block with the checksum field read as spaces.
-inline TarChecksums tar_checksums(const TarBlock& block) {
-  constexpr std::size_t field = offsetof(TarBlock, checksum), width = sizeof block.checksum;
-  const auto* raw = reinterpret_cast<const std::uint8_t*>(&block);
-  std::uint32_t sum = width * ' ', high_bits = 0;
-  const auto add = [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      sum += raw[i];
-      high_bits += raw[i] >> 7;
-    }
-  };
-  add(0, field);
-  add(field + width, sizeof block);
-  return {sum, sum - std::uint64_t{256} * high_bits};
+/// Sums of the block with the checksum field read as spaces. Eight bytes at a time: byte by byte,
+/// this would be most of the time of walking an archive.
+inline TarChecksums tar_checksums(TarBlock block) {
+  constexpr std::uint64_t low_bytes = 0x00FF'00FF'00FF'00FF, low_bits = 0x0101'0101'0101'0101;
+  std::memset(block.checksum, ' ', sizeof block.checksum);
+  const Bytes raw(reinterpret_cast<const std::uint8_t*>(&block), sizeof block);
+  std::uint64_t bytes = 0, high_bits = 0;  // sums of four columns of 16 bits, of eight of 8 bits
+  static_assert(sizeof block / 4 * 0xFF <= 0xFFFF && sizeof block / 8 <= 0xFF);
+  for (std::size_t at = 0; at < sizeof block; at += sizeof bytes) {
+    const auto word = load_le<std::uint64_t>(raw, at);
+    bytes += (word & low_bytes) + (word >> 8 & low_bytes);
+    high_bits += word >> 7 & low_bits;
+  }
+  std::uint64_t sum = 0, negative = 0;
+  for (int shift = 0; shift < 64; shift += 16) sum += bytes >> shift & 0xFFFF;
+  for (int shift = 0; shift < 64; shift += 8) negative += high_bits >> shift & 0xFF;
+  return {sum, sum - 256 * negative};
 }
 
 /// Whether a field nobody asks the value of could be a number: octal text, nothing, or base-256 of

@@ -263,3 +263,29 @@ TEST_CASE("old and new number forms and the pre-POSIX header are told apart in t
     CHECK(parse_container(pack(sample_members(), options))->facts().tar_dialect == name);
   }
 }
+
+TEST_CASE("a header's checksums are the sums of its bytes, whatever they are") {
+  const auto check = [](auto byte_at) {
+    TarBlock block;
+    auto* raw = reinterpret_cast<std::uint8_t*>(&block);
+    std::int64_t of_unsigned = 0, of_signed = 0;
+    for (std::size_t i = 0; i < sizeof block; ++i) {
+      raw[i] = byte_at(i);
+      const bool in_field = i >= offsetof(TarBlock, checksum) && i < offsetof(TarBlock, type);
+      const std::uint8_t counted = in_field ? ' ' : raw[i];
+      of_unsigned += counted;
+      of_signed += static_cast<std::int8_t>(counted);
+    }
+    const TarChecksums sums = tar_checksums(block);
+    CHECK(sums.of_unsigned == static_cast<std::uint64_t>(of_unsigned));
+    CHECK(sums.of_signed == static_cast<std::uint64_t>(of_signed));
+  };
+  for (const unsigned byte : {0x00u, 0x01u, 0x7Fu, 0x80u, 0xFFu}) {
+    check([byte](std::size_t) { return static_cast<std::uint8_t>(byte); });
+  }
+  for (std::size_t place = 0; place < sizeof(TarBlock); ++place) {
+    check([place](std::size_t i) { return static_cast<std::uint8_t>(i == place ? 0x90 : 0); });
+  }
+  const Buffer noise = patterned(sizeof(TarBlock), 7);
+  check([&noise](std::size_t i) { return noise[i]; });
+}
