@@ -47,14 +47,16 @@ static uint64_t pointer_of(const uint8_t* descs, uint32_t index) {
   return pa;
 }
 
-/* True if any pointer lies in host space: without a branch a descriptor, because few ever do. */
-static bool names_host(const struct nds_profile* profile, const uint8_t* descs, uint32_t count) {
-  const uint64_t mask = profile->host_mask, base = profile->host_base;
-  uint64_t found = 0;
+/*
+ * False if no pointer lies in host space, which is the rule: a pointer that does has all bits of
+ * the base, and so has the union of all. One operation a descriptor. True says nothing.
+ */
+static bool may_name_host(const struct nds_profile* profile, const uint8_t* descs, uint32_t count) {
+  uint64_t all = 0;
   uint32_t index;
 
-  for (index = 0; index < count; index++) found |= (pointer_of(descs, index) & mask) == base;
-  return found != 0;
+  for (index = 0; index < count; index++) all |= pointer_of(descs, index);
+  return (all & profile->host_base) == profile->host_base;
 }
 
 /*
@@ -64,7 +66,7 @@ static bool names_host(const struct nds_profile* profile, const uint8_t* descs, 
 static int vet(struct nds_call* call, const uint8_t* descs, uint32_t count) {
   uint32_t index;
 
-  if (!names_host(call->device->profile, descs, count)) return 0;
+  if (!may_name_host(call->device->profile, descs, count)) return 0;
   for (index = 0; index < count; index++) {
     uint64_t pa = pointer_of(descs, index);
 

@@ -161,6 +161,30 @@ TEST_CASE("only pointers into host memory are vetted") {
   CHECK(write_descs(on_v2, ring2, &desc, 1, 0, NEURON_QUEUE_RX) == 0);
 }
 
+TEST_CASE("one pointer into unknown host memory refuses its piece as a whole, wherever it is") {
+  constexpr std::uint32_t piece = 0x10000 / sizeof(neuron_udma_tx_desc), count = 2 * piece + 100;
+  for (const std::uint32_t generation : {2u, 3u}) {
+    const Device device(generation);
+    const Client client(device);
+    const std::uint64_t bytes = count * sizeof(neuron_udma_tx_desc);
+    const auto good = pointing_to(0x1000000);
+    const auto bad = pointing_to(generation == 2 ? 0x100010000000 : NEURON_V3_HOST_BASE);
+    for (const std::uint32_t place : {0u, piece - 1, piece, 2 * piece - 1, 2 * piece, count - 1}) {
+      CAPTURE(generation, place);
+      const auto ring = client.alloc({bytes});
+      std::vector descs(count, good);
+      descs[place] = bad;
+      CHECK(write_descs(client, ring, descs.data(), count, 0, NEURON_QUEUE_TX) == -EINVAL);
+      const auto held = client.read(ring, bytes);
+      const std::size_t before = place / piece * piece * sizeof good;
+      CHECK(std::memcmp(held.data(), descs.data(), before) == 0);
+      CHECK(std::all_of(held.begin() + static_cast<std::ptrdiff_t>(before), held.end(),
+                        [](std::uint8_t byte) { return byte == 0; }));
+      CHECK(client.free(ring) == 0);
+    }
+  }
+}
+
 TEST_CASE("host memory of another device is accepted if the process is attached there") {
   const Machine machine;
   nds_device* devices[2] = {};
