@@ -28,16 +28,6 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
 
 }  // namespace
 
-std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) return element_limit;
-  return std::min(product, element_limit);
-}
-
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
-  return a > element_limit - std::min(b, element_limit) ? element_limit : a + b;
-}
-
 Expansion expand(const DmaDescriptor& descriptor) {
   const AccessPattern& from = descriptor.from;
   const AccessPattern& to = descriptor.to;

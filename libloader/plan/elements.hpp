@@ -5,6 +5,7 @@
 // longer than a descriptor can move is cut into pieces that all stay on the element's ring.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -40,7 +41,13 @@ std::uint64_t block_signals(const Kbin& kbin, const DmaBlock& block);
 /// Multiplication and addition that stop at `element_limit` instead of wrapping: a hostile pattern
 /// may ask for any count.
 inline constexpr std::uint64_t element_limit = 1ull << 62;
-std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b);
-std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b);
+inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) return element_limit;
+  return std::min(product, element_limit);
+}
+inline std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+  return a > element_limit - std::min(b, element_limit) ? element_limit : a + b;
+}
 
 }  // namespace neffld

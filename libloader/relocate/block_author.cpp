@@ -38,9 +38,10 @@ Result<Side> make_side(const AccessPattern& pattern, std::span<const PointerBase
   return Side{pointer, &pattern};
 }
 
-/// Walks the runs of a copy or cast, dim 1 fastest, and calls `element(from, to)` offsets.
+/// Walks the runs of a copy or cast, dim 1 fastest, and calls `element(from, to)` offsets until it
+/// says false.
 template <class Element>
-Result<void> for_each_run(const AccessPattern& from, const AccessPattern& to, Element element) {
+void for_each_run(const AccessPattern& from, const AccessPattern& to, Element element) {
   const auto step = [](const AccessPattern& side, std::size_t dim, std::uint64_t index) {
     return static_cast<std::uint64_t>(side.steps[dim]) * index;  // wraps as signed would
   };
@@ -49,18 +50,18 @@ Result<void> for_each_run(const AccessPattern& from, const AccessPattern& to, El
       std::uint64_t source = from.offset + step(from, 3, k) + step(from, 2, j);
       std::uint64_t target = to.offset + step(to, 3, k) + step(to, 2, j);
       for (std::uint64_t i = 0; i < from.sizes[1]; ++i) {
-        NEFFLD_TRY(element(source, target));
+        if (!element(source, target)) [[unlikely]]
+          return;
         source += static_cast<std::uint64_t>(from.steps[1]);
         target += static_cast<std::uint64_t>(to.steps[1]);
       }
     }
   }
-  return {};
 }
 
-/// Walks the elements of a transpose: tiles dim 3 then dim 2, source rows, source columns.
+/// The same for the elements of a transpose: tiles dim 3 then dim 2, source rows, source columns.
 template <class Element>
-Result<void> for_each_transposed(const DmaDescriptor& descriptor, Element element) {
+void for_each_transposed(const DmaDescriptor& descriptor, Element element) {
   const AccessPattern& from = descriptor.from;
   const AccessPattern& to = descriptor.to;
   const std::uint64_t size = descriptor.transpose_element_size;
@@ -75,12 +76,13 @@ Result<void> for_each_transposed(const DmaDescriptor& descriptor, Element elemen
         const std::uint64_t row = tile(from, k, j) + static_cast<std::uint64_t>(from.steps[1]) * y;
         const std::uint64_t column = tile(to, k, j) + y * size;
         for (std::uint64_t x = 0; x < columns; ++x) {
-          NEFFLD_TRY(element(row + x * size, column + static_cast<std::uint64_t>(to.steps[1]) * x));
+          const std::uint64_t target = column + static_cast<std::uint64_t>(to.steps[1]) * x;
+          if (!element(row + x * size, target)) [[unlikely]]
+            return;
         }
       }
     }
   }
-  return {};
 }
 
 /// Only the simulated device knows this encoding (decision 9).
@@ -118,13 +120,20 @@ Result<void> BlockAuthor::lay_descriptor(std::uint32_t descriptor_index, std::ui
   const std::uint64_t from_run = transposed ? expansion.from_piece : descriptor.from.sizes[0];
   const std::uint64_t to_run = transposed ? expansion.to_piece : descriptor.to.sizes[0];
 
-  const auto element = [&](std::uint64_t from_offset, std::uint64_t to_offset) -> Result<void> {
+  Result<void> result;
+  const auto append = [&](RingWriter& ring, const RingWriter::Pair& pair) {
+    if (ring.try_append(pair)) [[likely]]
+      return true;
+    result = ring.refuse(pair);
+    return false;
+  };
+  const auto element = [&](std::uint64_t from_offset, std::uint64_t to_offset) {
     RingWriter& ring = rings[next];
     next = next + 1 == rings.size() ? 0 : next + 1;
     if (expansion.pieces == 1) {
-      return ring.append({from.at(from_offset), to.at(to_offset),
-                          static_cast<std::uint32_t>(expansion.from_piece),
-                          static_cast<std::uint32_t>(expansion.to_piece), meta, true, source});
+      return append(ring, {from.at(from_offset), to.at(to_offset),
+                           static_cast<std::uint32_t>(expansion.from_piece),
+                           static_cast<std::uint32_t>(expansion.to_piece), meta, true, source});
     }
     std::uint64_t from_left = from_run, to_left = to_run;
     for (std::uint64_t piece = 0; piece < expansion.pieces; ++piece) {
@@ -132,14 +141,23 @@ Result<void> BlockAuthor::lay_descriptor(std::uint32_t descriptor_index, std::ui
       const auto to_bytes = static_cast<std::uint32_t>(std::min(to_left, expansion.to_piece));
       from_left -= from_bytes;
       to_left -= to_bytes;
-      NEFFLD_TRY(ring.append({from.at(from_offset + piece * expansion.from_piece),
-                              to.at(to_offset + piece * expansion.to_piece), from_bytes, to_bytes,
-                              meta, piece + 1 == expansion.pieces, source}));
+      const RingWriter::Pair pair{from.at(from_offset + piece * expansion.from_piece),
+                                  to.at(to_offset + piece * expansion.to_piece),
+                                  from_bytes,
+                                  to_bytes,
+                                  meta,
+                                  piece + 1 == expansion.pieces,
+                                  source};
+      if (!append(ring, pair)) return false;
     }
-    return {};
+    return true;
   };
-  return transposed ? for_each_transposed(descriptor, element)
-                    : for_each_run(descriptor.from, descriptor.to, element);
+  if (transposed) {
+    for_each_transposed(descriptor, element);
+  } else {
+    for_each_run(descriptor.from, descriptor.to, element);
+  }
+  return result;
 }
 
 Result<void> BlockAuthor::lay_signals(const DmaBlock& block, std::uint32_t block_index,

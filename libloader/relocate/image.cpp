@@ -167,14 +167,6 @@ class Assembler {
     return append_as(record, slot, isa::op_drain);
   }
 
-  /// Emits one register WRITE and patches its address and value.
-  Result<void> append_write(Slot slot, std::uint64_t address, std::uint32_t value, RelocForm form,
-                            Symbol symbol) {
-    NEFFLD_TRY(writer_.append(slot));
-    NEFFLD_TRY(writer_.patch(isa::at_write_address, RelocForm::queue_register, address, symbol));
-    return writer_.patch(isa::at_write_value, form, value, symbol);
-  }
-
   /// One pair of WRITEs a ring: to its RX register, then to its TX register (decision 6).
   template <class Value>
   Result<void> append_ring_writes(Record record, std::uint32_t queue_set, std::uint32_t rx_register,
@@ -184,15 +176,19 @@ class Assembler {
     const QueueRegisters registers{input_.arch, input_.planned.core};
     const Symbol symbol{Symbol::Kind::queue, queue_set, 0};
     const Slot write = isa::make_write();
+    Slot first = write, last = write;
+    copy_wait(record, first);
+    copy_update(record, last);
     for (std::uint32_t k = 0; k < rings; ++k) {
-      Slot rx = write, tx = write;
-      if (k == 0) copy_wait(record, rx);
-      if (k + 1 == rings) copy_update(record, tx);
+      const Slot& rx = k == 0 ? first : write;
+      const Slot& tx = k + 1 == rings ? last : write;
       const std::uint32_t value = value_of_ring(k);
-      NEFFLD_TRY(append_write(rx, registers.rx(k, queue, rx_register), value,
-                              RelocForm::descriptor_count, symbol));
-      NEFFLD_TRY(append_write(tx, registers.tx(k, queue, tx_register), value,
-                              RelocForm::descriptor_count, symbol));
+      if (!writer_.append_write(rx, registers.rx(k, queue, rx_register),
+                                RelocForm::descriptor_count, value, symbol) ||
+          !writer_.append_write(tx, registers.tx(k, queue, tx_register),
+                                RelocForm::descriptor_count, value, symbol)) [[unlikely]] {
+        return writer_.overflow();
+      }
     }
     return {};
   }
@@ -230,8 +226,12 @@ class Assembler {
     Slot slot = isa::make_write();
     copy_events(record, slot);
     const std::uint64_t address = input_.arch.collective_trigger;
-    return append_write(slot, address, next_collective_++, RelocForm::collective_index,
-                        {Symbol::Kind::device_register, 0, address});
+    const Symbol symbol{Symbol::Kind::device_register, 0, address};
+    if (writer_.append_write(slot, address, RelocForm::collective_index, next_collective_++,
+                             symbol)) {
+      return {};
+    }
+    return writer_.overflow();
   }
 
   /// Device address of a var-id operand.
@@ -361,16 +361,6 @@ class Assembler {
 Result<void> ImageWriter::overflow() const {
   return invalid({.path = "image"},
                  fmt::format("more records than the {} planned", image_.size() / isa::slot_bytes));
-}
-
-std::uint64_t QueueRegisters::tx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const {
-  return arch.dma_engine_base[core] + arch.dma_engine_stride * k +
-         neuron_udma_tx_register(queue, reg);
-}
-
-std::uint64_t QueueRegisters::rx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const {
-  return arch.dma_engine_base[core] + arch.dma_engine_stride * k +
-         neuron_udma_rx_register(queue, reg);
 }
 
 Result<IpMap> assemble_image(const ImageInput& input, Engine engine, MutableBytes image,

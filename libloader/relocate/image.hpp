@@ -3,6 +3,7 @@
 #pragma once
 
 #include "neffld/relocate.hpp"
+#include "neuron_abi/udma.h"
 #include "patcher.hpp"
 
 namespace neffld {
@@ -13,8 +14,17 @@ struct QueueRegisters {
   std::uint32_t core = 0;
 
   /// `reg` is a NEURON_UDMA_* register offset; ring `k` is DMA engine k of the core.
-  std::uint64_t tx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const;
-  std::uint64_t rx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const;
+  std::uint64_t tx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const {
+    return engine_base(k) + neuron_udma_tx_register(queue, reg);
+  }
+  std::uint64_t rx(std::uint32_t k, std::uint32_t queue, std::uint32_t reg) const {
+    return engine_base(k) + neuron_udma_rx_register(queue, reg);
+  }
+
+ private:
+  std::uint64_t engine_base(std::uint32_t k) const {
+    return arch.dma_engine_base[core] + arch.dma_engine_stride * k;
+  }
 };
 
 struct ImageInput {

@@ -47,6 +47,25 @@ class ImageWriter {
     return {};
   }
 
+  /// Appends a register WRITE and patches its address and value. False when there is no room for
+  /// it, which overflow() says.
+  bool append_write(const isa::Slot& slot, std::uint64_t address, RelocForm form,
+                    std::uint32_t value, const Symbol& symbol) {
+    if (image_.size() - at_ < isa::slot_bytes) [[unlikely]]
+      return false;
+    const std::uint64_t own = at_;
+    std::copy_n(slot.data(), isa::slot_bytes, image_.data() + own);
+    at_ += isa::slot_bytes;
+    const auto hint = static_cast<std::uint8_t>(slot[isa::at_debug_hint] | hint_);
+    return (hint == slot[isa::at_debug_hint] ||
+            patcher_.try_patch(own + isa::at_debug_hint, RelocForm::record_byte, hint, {},
+                               source_)) &&
+           patcher_.try_patch(own + isa::at_write_address, RelocForm::queue_register, address,
+                              symbol, source_) &&
+           patcher_.try_patch(own + isa::at_write_value, form, value, symbol, source_);
+  }
+  Result<void> overflow() const;
+
   /// Patches a field of the record appended last.
   template <class T>
   Result<void> patch(std::size_t offset, RelocForm form, T value, Symbol symbol = {}) {
@@ -76,8 +95,6 @@ class ImageWriter {
     const std::uint8_t old = image_[at_ - isa::slot_bytes + offset];
     return set_byte(offset, static_cast<std::uint8_t>(old | bits));
   }
-  Result<void> overflow() const;
-
   MutableBytes image_;
   Patcher patcher_;
   SourceRecord source_;

@@ -62,16 +62,15 @@ Result<void> RingWriter::append_signal(std::uint32_t constant_block, std::uint64
   return append({from, to, 4, 4, NEURON_UDMA_META_COPY, true, source});
 }
 
-Result<void> RingWriter::refuse_length(const Pair& pair) {
+Result<void> RingWriter::refuse(const Pair& pair) const {
+  if (fits(pair)) {
+    return invalid(
+        {.path = "ring"},
+        fmt::format("Failed to add descriptor {} to a vring planned for {}", used_ + 1, capacity_));
+  }
   return invalid({.path = "descriptor"},
                  fmt::format("lengths are {} and {}, expected 1 to {} bytes", pair.from_bytes,
                              pair.to_bytes, NEURON_UDMA_MAX_DESC_BYTES));
-}
-
-Result<void> RingWriter::overflow() const {
-  return invalid({.path = "ring"},
-                 fmt::format("Failed to add descriptor {} to a vring planned for {}", used_ + 1,
-                             tx_.section().size() / NEURON_UDMA_DESC_SIZE));
 }
 
 }  // namespace neffld

@@ -2,6 +2,8 @@
 // Authors the two halves of a ring, descriptor pair by descriptor pair (spec 05 B1-B4).
 #pragma once
 
+#include <algorithm>
+
 #include "neuron_abi/udma.h"
 #include "patcher.hpp"
 
@@ -22,7 +24,10 @@ class RingWriter {
  public:
   /// `strong_order`: order writes with the RX flag, else with the TX barrier (decision 31).
   RingWriter(Patcher tx, Patcher rx, bool strong_order)
-      : tx_(tx), rx_(rx), strong_order_(strong_order) {}
+      : tx_(tx),
+        rx_(rx),
+        capacity_(std::min(tx.section().size(), rx.section().size()) / NEURON_UDMA_DESC_SIZE),
+        strong_order_(strong_order) {}
 
   struct Pair {
     RingPointer from, to;
@@ -33,12 +38,16 @@ class RingWriter {
   };
 
   /// Appends one pair: a packet of its own (FIRST and LAST on TX, decision 12).
-  [[gnu::always_inline]] Result<void> append(const Pair& pair) {
+  Result<void> append(const Pair& pair) {
+    if (try_append(pair)) [[likely]]
+      return {};
+    return refuse(pair);
+  }
+  /// The same, and false instead of the error, which refuse() makes: see Patcher::try_patch.
+  [[gnu::always_inline]] bool try_append(const Pair& pair) {
     const std::uint64_t at = std::uint64_t{used_} * NEURON_UDMA_DESC_SIZE;
-    if (at + NEURON_UDMA_DESC_SIZE > tx_.section().size()) [[unlikely]]
-      return overflow();
-    if (!fits(pair.from_bytes) || !fits(pair.to_bytes)) [[unlikely]]
-      return refuse_length(pair);
+    if (used_ >= capacity_ || !fits(pair)) [[unlikely]]
+      return false;
     constexpr std::uint32_t ring_id = NEURON_UDMA_FIRST_RING_ID << NEURON_UDMA_RING_ID_SHIFT;
     std::uint32_t tx_control =
         length(pair.from_bytes) | ring_id | NEURON_UDMA_FIRST | NEURON_UDMA_LAST;
@@ -48,11 +57,12 @@ class RingWriter {
     } else if (pair.last) {
       tx_control |= NEURON_UDMA_DMB;
     }
-    NEFFLD_TRY(write(tx_, at, tx_control, pair.meta, pair.from, pair.source));
-    NEFFLD_TRY(write(rx_, at, rx_control, 0, pair.to, pair.source));
     ++used_;
-    return {};
+    return write(tx_, at, tx_control, pair.meta, pair.from, pair.source) &&
+           write(rx_, at, rx_control, 0, pair.to, pair.source);
   }
+  /// Why the pair could not be appended.
+  Result<void> refuse(const Pair& pair) const;
 
   /// Appends a copy of any length in pieces of at most 65536 bytes (spec 05 B2).
   Result<void> append_copy(RingPointer from, RingPointer to, std::uint64_t bytes,
@@ -72,24 +82,22 @@ class RingWriter {
  private:
   static std::uint32_t length(std::uint32_t bytes) { return bytes & NEURON_UDMA_LEN_MASK; }
 
-  [[gnu::always_inline]] static Result<void> write(Patcher& half, std::uint64_t at,
-                                                   std::uint32_t control, std::uint32_t second,
-                                                   const RingPointer& pointer,
-                                                   SourceRecord source) {
+  [[gnu::always_inline]] static bool write(Patcher& half, std::uint64_t at, std::uint32_t control,
+                                           std::uint32_t second, const RingPointer& pointer,
+                                           SourceRecord source) {
     store_le(half.section(), at, control);
     store_le(half.section(), at + 4, second);
-    return half.patch_fresh(at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.form, pointer.symbolic,
-                            pointer.value, pointer.symbol, source);
+    return half.try_patch_fresh(at + NEURON_UDMA_DESC_PTR_OFFSET, pointer.form, pointer.symbolic,
+                                pointer.value, pointer.symbol, source);
   }
 
   static bool fits(std::uint32_t bytes) {
     return bytes - 1 < NEURON_UDMA_MAX_DESC_BYTES;  // 0 wraps and is refused too
   }
-
-  Result<void> overflow() const;
-  static Result<void> refuse_length(const Pair& pair);
+  static bool fits(const Pair& pair) { return fits(pair.from_bytes) && fits(pair.to_bytes); }
 
   Patcher tx_, rx_;
+  std::uint64_t capacity_;  ///< descriptors that fit each half
   bool strong_order_;
   std::uint32_t used_ = 0;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The worked examples: descriptor vectors of spec 04 section 4, E1, E2, E3 and E5 of spec 05.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "block_author.hpp"
@@ -48,6 +50,39 @@ TEST_CASE("a ring planned too small is an error, not an overflow") {
   REQUIRE(writer.append_copy(pointer, pointer, 65536, {}));
   check_refused(writer.append_copy(pointer, pointer, 1, {}),
                 {"", "ring", std::nullopt, "Failed to add descriptor 2 to a vring planned for 1"});
+  CHECK(writer.used() == 1);
+}
+
+TEST_CASE("a ring is as long as its shorter half, and the other half stays as it is") {
+  for (const bool tx_is_short : {false, true}) {
+    std::vector<std::uint8_t> tx(tx_is_short ? 16 : 32), rx(tx_is_short ? 32 : 16);
+    Ledger ledger;
+    RingWriter writer(Patcher(tx, 0, 0, ledger), Patcher(rx, 0, 1, ledger), true);
+    const RingPointer pointer;
+    REQUIRE(writer.append_copy(pointer, pointer, 64, {}));
+    const auto tx_before = tx, rx_before = rx;
+    check_refused(
+        writer.append_copy(pointer, pointer, 64, {}),
+        {"", "ring", std::nullopt, "Failed to add descriptor 2 to a vring planned for 1"});
+    CHECK(tx == tx_before);
+    CHECK(rx == rx_before);
+    CHECK(ledger.count_of(0, RelocForm::ring_pointer) == 2);
+  }
+}
+
+TEST_CASE("a descriptor of no bytes or of more than 64 KiB is refused") {
+  std::vector<std::uint8_t> tx(16), rx(16);
+  Ledger ledger;
+  RingWriter writer(Patcher(tx, 0, 0, ledger), Patcher(rx, 0, 1, ledger), true);
+  for (const auto& [from, to] : {std::pair(0u, 4u), {4u, 0u}, {65537u, 4u}, {4u, 65537u}}) {
+    RingWriter::Pair pair;
+    pair.from_bytes = from;
+    pair.to_bytes = to;
+    check_refused(writer.append(pair),
+                  {"", "descriptor", std::nullopt,
+                   fmt::format("lengths are {} and {}, expected 1 to 65536 bytes", from, to)});
+  }
+  CHECK(writer.used() == 0);
 }
 
 // ---- spec 05 E: the fixture program with the addresses the examples choose ----
