@@ -19,11 +19,8 @@ struct DumpCommand {
   Result<void> run() {
     NEFFLD_TRY(check_output(output, loading.files));
     NEFFLD_TRY(check_output(report, loading.files));
-    NEFFLD_TRY(check_record());
-    if (output == report) {
-      return fail(Status::invalid, ErrorClass::usage, {.path = "--report"},
-                  "names the same file as --output");
-    }
+    NEFFLD_TRY(check_output(report, {output}));
+    NEFFLD_TRY(check_output(loading.device.record, {output, report}));
     NEFFLD_ASSIGN(Loading result, load_files(loading));
     NEFFLD_TRY(write_core_image(*result.session, output, zstd));
     if (!report.empty()) {
@@ -33,14 +30,6 @@ struct DumpCommand {
       for (const auto& model : result.session->models()) NEFFLD_TRY(write_vrings(*model));
     }
     return result.close();
-  }
-
-  /// The trace is written while the image is, so they are two files.
-  Result<void> check_record() const {
-    const std::string& record = loading.device.record;
-    if (record.empty() || (record != output && record != report)) return {};
-    return fail(Status::invalid, ErrorClass::usage, {.path = "--record"},
-                "names the same file as another output");
   }
 
   Result<void> write_vrings(const LoadedModel& model) const {

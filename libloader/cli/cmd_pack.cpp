@@ -20,6 +20,7 @@ struct PackCommand {
       NEFFLD_TRY(parse_uuid());
     }
     NEFFLD_ASSIGN(const std::vector<PackMember> members, read_folder(folder));
+    NEFFLD_TRY(check_output(output, files_of(members)));
     const bool has_graph = std::any_of(members.begin(), members.end(), [](const PackMember& m) {
       return m.name == "neff.json" || m.name == "kelp.json";
     });
@@ -29,6 +30,12 @@ struct PackCommand {
     NEFFLD_ASSIGN(const std::vector<std::uint8_t> bytes, pack_neff(members, options));
     NEFFLD_TRY(check_header(bytes));  // an option may ask for what no loader accepts
     return write_file(output, bytes);
+  }
+
+  std::vector<std::string> files_of(const std::vector<PackMember>& members) const {
+    std::vector<std::string> files;
+    for (const PackMember& member : members) files.push_back(folder + "/" + member.name);
+    return files;
   }
 
   Result<void> parse_uuid() {

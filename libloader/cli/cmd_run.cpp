@@ -144,10 +144,15 @@ struct RunCommand {
       return usage("--timeout",
                    fmt::format("found {}, expected seconds from 0 to 1000000", timeout));
     }
+    NEFFLD_TRY(check_output(trace, files_read()));
+    NEFFLD_TRY(check_output(trace, {loading.device.record}));
+    return check_output(loading.device.record, files_read());
+  }
+
+  std::vector<std::string> files_read() const {
     std::vector<std::string> read = {file};
     for (const std::string& given : inputs.files) read.push_back(given.substr(given.find('=') + 1));
-    NEFFLD_TRY(check_output(trace, read));
-    return check_output(loading.device.record, read);
+    return read;
   }
 
   /// What watches or steers the engines reaches into the device model, which must be in this
@@ -211,6 +216,7 @@ struct RunCommand {
     NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
     NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
     NEFFLD_ASSIGN(const std::vector<std::string> written, tensor_files(manifest));
+    for (const std::string& tensor : written) NEFFLD_TRY(check_output(tensor, files_read()));
     NEFFLD_TRY(of_option("--trace", check_output(trace, written)));
     NEFFLD_TRY(of_option("--record", check_output(loading.device.record, written)));
     return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));

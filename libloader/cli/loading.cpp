@@ -2,6 +2,8 @@
 #include "loading.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -156,11 +158,35 @@ Error in_file(Error error, const std::string& file) {
   return error;
 }
 
+namespace {
+
+/// /dev/stdout and the like where a file is behind it: the link would be replaced, for everybody.
+bool leads_to_standard_stream(const std::string& path) {
+  struct stat link {
+  }, target{}, stream{};
+  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return false;
+  if (stat(path.c_str(), &target) != 0 || !S_ISREG(target.st_mode)) return false;
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fstat(number, &stream) == 0 && stream.st_dev == target.st_dev &&
+        stream.st_ino == target.st_ino) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty()) return {};
+  if (leads_to_standard_stream(output)) {
+    return fail(Status::invalid, ErrorClass::usage, {.member = output},
+                "leads to a standard stream of this command, expected the name of a file");
+  }
   std::error_code error;
   const auto path = std::filesystem::weakly_canonical(output, error);
   for (const std::string& input : inputs) {
-    if (output.empty()) continue;
+    if (input.empty()) continue;
     // A file that is not there yet has its path only.
     const bool same = std::filesystem::equivalent(output, input, error) && !error;
     if (same || (path == std::filesystem::weakly_canonical(input, error) && !error)) {

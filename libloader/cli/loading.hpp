@@ -72,7 +72,9 @@ Result<Loading> load_files(const LoadingOptions& options);
 /// everything back. Looks at no other file and prints nothing.
 Result<void> try_load(Bytes bytes, const LoadingOptions& options);
 
-/// An output may not be one of the inputs: writing it would destroy them. Error class usage.
+/// An output may not be one of the inputs, or of the other outputs: writing it would destroy them;
+/// nor may it be /dev/stdout or another link to a standard stream that is a file. Empty names are
+/// none. Error class usage.
 Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs);
 
 /// Writes text to stdout; error class file when it cannot be written.

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -18,9 +16,9 @@ namespace {
 constexpr std::size_t page_bytes = 4096;
 
 tl::unexpected<Error> no_memory(std::size_t bytes) {
-  return fail(Status::resource, ErrorClass::resource, {},
-              fmt::format("no address space for {} inflated bytes: {}", bytes,
-                          std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
+  return fail(
+      Status::resource, ErrorClass::resource, {},
+      fmt::format("no address space for {} inflated bytes: {}", bytes, host_memory_exhausted));
 }
 
 }  // namespace
@@ -49,7 +47,6 @@ void Arena::release() {
 
 Result<Arena> Arena::reserve(std::size_t bytes) {
   if (bytes > std::numeric_limits<std::size_t>::max() / 4) {
-    errno = ENOMEM;
     return no_memory(bytes);
   }
   // Even one huge page for a small archive is cheaper than its small faults.
@@ -61,7 +58,6 @@ Result<Arena> Arena::reserve(std::size_t bytes) {
 
 Result<void> Arena::grow() {
   if (capacity_ > std::numeric_limits<std::size_t>::max() / 4) {
-    errno = ENOMEM;
     return no_memory(capacity_);
   }
   void* moved = mremap(base_, capacity_, capacity_ * 2, MREMAP_MAYMOVE);

@@ -12,8 +12,9 @@ namespace neffld {
 
 /// A file that takes its name when it is whole. Until then it has none (O_TMPFILE), so that nothing
 /// is left of it whatever ends the process. Where the file system has no such files it lies hidden
-/// in the same folder, and only a killed process leaves it. A file that was there before stays
-/// until it is replaced, at once. Errors: class file.
+/// in the same folder, and only a killed process leaves it; so it does for a moment when it
+/// replaces another. A file that was there before stays until it is replaced, at once. Errors:
+/// class file.
 class NewFile {
  public:
   /// Never through a link, and never in the place of something that is no file.

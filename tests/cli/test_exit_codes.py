@@ -6,6 +6,7 @@ error classes map to codes in one place."""
 import functools
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -134,6 +135,39 @@ class UsageTest(CliTest):
         self.assert_refused(run("load", file, "--record", file), USAGE,
                             "too, expected another file to write")
         self.assertEqual(before, read_bytes(file))
+
+    def test_packing_does_not_write_over_a_member(self):
+        folder = os.path.join(scratch(), "packed-over")
+        self.assertEqual(0, run("unpack", sample("vecadd-v3"), folder).code)
+        for member in ("neff.json", "sg00/../sg00/def.json"):
+            path = os.path.join(folder, member)
+            before = read_bytes(path)
+            self.assert_refused(run("pack", folder, "-o", path), USAGE, "expected another file")
+            self.assertEqual(before, read_bytes(path))
+        self.assertEqual(0, run("pack", folder, "-o", os.path.join(folder, "new.neff")).code)
+
+    def test_tensors_are_not_written_over_those_that_are_read(self):
+        folder, file = os.path.join(scratch(), "tensors-over"), sample("vecadd-v3")
+        self.assertEqual(0, run("run", file, "--random", "1", "--save-inputs", folder).code)
+        left, total = os.path.join(folder, "left.npy"), os.path.join(folder, "sum.npy")
+        shutil.copy(left, total)
+        before = read_bytes(left)
+        for read, option in ((left, "--save-inputs"), (total, "--out")):
+            with self.subTest(option):
+                self.assert_refused(run("run", file, "--random", "1", "--in", f"left={read}",
+                                        option, folder, "--force"), USAGE, "expected another file")
+                self.assertEqual(before, read_bytes(read))
+
+    def test_two_outputs_are_two_files(self):
+        file, path = sample("vecadd-v3"), os.path.join(scratch(), "two-outputs")
+        twin = os.path.join(scratch(), ".", "two-outputs")
+        for words in (("dump", file, "-o", path, "--report", twin),
+                      ("dump", file, "-o", path, "--record", twin),
+                      ("dump", file, "-o", path + "1", "--report", path, "--record", twin),
+                      ("run", file, "--random", "1", "--trace", path, "--record", twin)):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), USAGE, "expected another file")
+                self.assertFalse(os.path.exists(path))
 
     def test_words_the_parser_does_not_know(self):
         file = sample("vecadd-v3")

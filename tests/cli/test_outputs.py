@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from support import FILE, NEFFLD, SENTENCE, CliTest, Neff, read_bytes, run, sample, write_bytes
+from support import FILE, NEFFLD, SENTENCE, USAGE, CliTest, Neff, read_bytes, run, sample, write_bytes
 
 
 def broken():
@@ -55,6 +55,19 @@ class OutputsTest(CliTest):
                 done = run(*words, os.path.join(folder, "n" * 256))
                 self.assertEqual(FILE, done.code, done.err)
                 self.assertEqual([os.path.basename(path)], os.listdir(folder))
+
+    def test_a_link_to_a_standard_stream_is_not_replaced(self):
+        for name, words in self.writers().items():
+            folder = self.fresh_folder()
+            link, behind = os.path.join(folder, "stdout"), os.path.join(folder, "behind")
+            os.symlink("/proc/self/fd/1", link)
+            with self.subTest(name), open(behind, "wb") as stdout:
+                done = subprocess.run([NEFFLD, *words, link], stdout=stdout,
+                                      stderr=subprocess.PIPE, check=False)
+                self.assertEqual(USAGE, done.returncode, done.stderr)
+                self.assertIn(b"standard stream", done.stderr)
+                self.assertTrue(os.path.islink(link))
+                self.assertEqual(b"", read_bytes(behind))
 
     def test_a_limit_of_the_size_of_files_leaves_no_part_of_one(self):
         def limit_files():

@@ -233,30 +233,46 @@ class RealFileTest(ReproTest):
 
 
 class MemoryTest(ReproTest):
+    def check_under(self, limit, file, *words):
+        """The exit code: reduced by its own error, or a sentence about memory and no file."""
+        small = os.path.join(scratch(), "repro-memory-small.neff")
+        done = subprocess.run(
+            [NEFFLD, "repro", file, "-o", small, "--seconds", "1", "--report", "json", *words],
+            capture_output=True, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        with self.subTest(limit=limit):
+            if done.returncode == 0:
+                self.assertNotIn("memory", json.loads(done.stdout)["error"])
+                self.assertIn("opcode", json.loads(done.stdout)["error"])
+                os.unlink(small)
+            else:
+                self.assertEqual((RESOURCE, b""), (done.returncode, done.stdout))
+                self.assertRegex(done.stderr.decode(), SENTENCE)
+                self.assertIn(b"memory", done.stderr)
+                self.assertFalse(os.path.exists(small))
+        return done.returncode
+
     def test_a_shortage_of_host_memory_is_told_and_nothing_reduced_by_it(self):
         neff = Neff(sample("conv-like-v2"))
         neff.members["sg00/more.bin"] = bytes(24 << 20)
         unknown_opcode(neff)
         file = neff.save("repro-memory.neff")
         device = 37 << 30  # what a device of v2 reserves, nearly
-        small = os.path.join(scratch(), "repro-memory-small.neff")
-        codes = set()
-        for limit in (32 << 20, 1 << 30, *range(device - (48 << 20), device + (48 << 20), 6 << 20),
-                      device + (256 << 20)):
-            done = subprocess.run(
-                [NEFFLD, "repro", file, "--device", "sim:v2", "-o", small, "--seconds", "1",
-                 "--report", "json"], capture_output=True, check=False,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-            with self.subTest(limit=limit):
-                codes.add(done.returncode)
-                if done.returncode == 0:
-                    self.assertNotIn("memory", json.loads(done.stdout)["error"])
-                    os.unlink(small)
-                    continue
-                self.assertEqual((RESOURCE, b""), (done.returncode, done.stdout))
-                self.assertRegex(done.stderr.decode(), SENTENCE)
-                self.assertIn(b"memory", done.stderr)
-                self.assertFalse(os.path.exists(small))
+        codes = {self.check_under(limit, file, "--device", "sim:v2")
+                 for limit in (32 << 20, 1 << 30,
+                               *range(device - (48 << 20), device + (48 << 20), 6 << 20),
+                               device + (256 << 20))}
+        self.assertEqual({0, RESOURCE}, codes)
+
+    def test_where_memory_for_the_archive_is_short_too(self):
+        file = broken_sample("repro-archive-memory", unknown_opcode)
+        least = 16 << 20  # below it the program itself is not loaded
+        while subprocess.run([NEFFLD, "--version"], capture_output=True, check=False,
+                             preexec_fn=lambda: resource.setrlimit(
+                                 resource.RLIMIT_AS, (least, least))).returncode != 0:
+            least += 1 << 20
+        codes = {self.check_under(least + (step << 20), file, "--until", "plan")
+                 for step in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 256)}
         self.assertEqual({0, RESOURCE}, codes)
 
 
