@@ -18,7 +18,7 @@ def read(build):
     report = os.path.join(build, "report.json")
     subprocess.run(["gcovr", "--root", ROOT, "--object-directory", build, "--filter", "libloader/",
                     "--filter", "drv-shim/", "--filter", "devsim/", "--filter", "include/",
-                    "--exclude-throw-branches", "--merge-mode-functions=merge-use-line-0",
+                    "--exclude-throw-branches",
                     "--gcov-ignore-parse-errors", "-j", "2", "--json-summary", report,
                     "--html", os.path.join(build, "report.html"), build], check=True, cwd=ROOT,
                    stdout=subprocess.DEVNULL)

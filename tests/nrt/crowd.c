@@ -5,7 +5,11 @@
 
 #include "crew.h"
 
+#ifdef __SANITIZE_THREAD__
+enum { most_growth = 64 << 20 }; /* what the sanitizer remembers of memory and locks grows, too */
+#else
 enum { most_growth = 8 << 20 };
+#endif
 
 static unsigned cores, count;
 

@@ -256,7 +256,7 @@ TEST_CASE("however early it stops, the result is no larger than the file and sho
                                                  {pack(noisy), probe(bad_opcode)},
                                                  {damaged, unhashed}};
   for (const auto& [file, load] : files) {
-    for (const std::uint64_t tries : {0, 1, 2, 3, 5, 10, 100}) {
+    for (const unsigned tries : {0u, 1u, 2u, 3u, 5u, 10u, 100u}) {
       ReproOptions options;
       options.tries = tries;
       const Repro repro = reduced(file, load, options);
