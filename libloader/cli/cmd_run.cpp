@@ -149,9 +149,13 @@ struct RunCommand {
     return check_output(loading.device.record, files_read());
   }
 
-  std::vector<std::string> files_read() const {
+  /// The files that are read, without that of the tensor `but`.
+  std::vector<std::string> files_read(std::string_view but = {}) const {
     std::vector<std::string> read = {file};
-    for (const std::string& given : inputs.files) read.push_back(given.substr(given.find('=') + 1));
+    for (const std::string& given : inputs.files) {
+      const std::size_t end = given.find('=');
+      if (std::string_view(given).substr(0, end) != but) read.push_back(given.substr(end + 1));
+    }
     return read;
   }
 
@@ -215,8 +219,9 @@ struct RunCommand {
                            std::optional<OutputFolder>& saved) const {
     NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
     NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
+    NEFFLD_TRY(of_option("--out", check_read(out, manifest.outputs, false)));
+    NEFFLD_TRY(of_option("--save-inputs", check_read(save_inputs, manifest.inputs, true)));
     NEFFLD_ASSIGN(const std::vector<std::string> written, tensor_files(manifest));
-    for (const std::string& tensor : written) NEFFLD_TRY(check_output(tensor, files_read()));
     NEFFLD_TRY(of_option("--trace", check_output(trace, written)));
     NEFFLD_TRY(of_option("--record", check_output(loading.device.record, written)));
     return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));
@@ -228,6 +233,18 @@ struct RunCommand {
     if (path.empty()) return {};
     NEFFLD_ASSIGN(folder, OutputFolder::open(path, force));
     for (const auto& [name, tensor] : tensors) NEFFLD_TRY(folder->check_free(name));
+    return {};
+  }
+
+  /// No tensor is written over a file that is read; but an input may be saved in its own place.
+  Result<void> check_read(const std::string& path, const std::map<std::string, TensorInfo>& tensors,
+                          bool inputs_are_saved) const {
+    if (path.empty()) return {};
+    for (const auto& [name, tensor] : tensors) {
+      NEFFLD_ASSIGN(const std::string written_as, tensor_file_name(name));
+      NEFFLD_TRY(check_output(path + "/" + written_as,
+                              files_read(inputs_are_saved ? std::string_view(name) : "")));
+    }
     return {};
   }
 

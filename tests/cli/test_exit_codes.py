@@ -150,9 +150,11 @@ class UsageTest(CliTest):
         folder, file = os.path.join(scratch(), "tensors-over"), sample("vecadd-v3")
         self.assertEqual(0, run("run", file, "--random", "1", "--save-inputs", folder).code)
         left, total = os.path.join(folder, "left.npy"), os.path.join(folder, "sum.npy")
+        right = os.path.join(folder, "right.npy")
         shutil.copy(left, total)
+        shutil.copy(left, right)
         before = read_bytes(left)
-        for read, option in ((left, "--save-inputs"), (total, "--out")):
+        for read, option in ((right, "--save-inputs"), (total, "--out")):
             with self.subTest(option):
                 self.assert_refused(run("run", file, "--random", "1", "--in", f"left={read}",
                                         option, folder, "--force"), USAGE, "expected another file")

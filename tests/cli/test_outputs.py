@@ -151,7 +151,11 @@ class OutputsTest(CliTest):
         """The code of a writer into an empty folder that gets a signal while it writes."""
         for name in os.listdir(folder):
             os.unlink(os.path.join(folder, name))
-        with subprocess.Popen([NEFFLD, *words], stdout=subprocess.DEVNULL) as writer:
+        def as_in_a_terminal():  # `nohup` and shells in the background ignore some signals for us
+            if number != signal.SIGKILL:
+                signal.signal(number, signal.SIG_DFL)
+        with subprocess.Popen([NEFFLD, *words], stdout=subprocess.DEVNULL,
+                              preexec_fn=as_in_a_terminal) as writer:
             while writer.poll() is None and not self.writes_into(writer, folder):
                 time.sleep(0.001)
             writer.send_signal(number)
@@ -161,12 +165,11 @@ class OutputsTest(CliTest):
     def writes_into(process, folder):
         """Whether the process has an open file there of some size."""
         try:
-            for file in os.scandir(f"/proc/{process.pid}/fd"):
-                if os.readlink(file).startswith(folder + "/") and os.stat(file).st_size > 1 << 20:
-                    return True
+            with os.scandir(f"/proc/{process.pid}/fd") as files:
+                return any(os.readlink(file).startswith(folder + "/") and
+                           os.stat(file).st_size > 1 << 20 for file in files)
         except OSError:
-            pass  # closed meanwhile
-        return False
+            return False  # closed meanwhile
 
 
 if __name__ == "__main__":
