@@ -24,11 +24,18 @@ def name_of(process):
         return file.read().strip()
 
 
+def as_in_a_terminal():
+    """Before a program starts: `nohup` and shells in the background ignore some signals for it."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Hardship(ShimTest):
     def start(self, *words):
         """neffld with a program, running."""
         running = subprocess.Popen([NEFFLD, *words], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, text=True, env=self.environment)
+                                   stderr=subprocess.PIPE, text=True, env=self.environment,
+                                   preexec_fn=as_in_a_terminal)
         self.addCleanup(running.stdout.close)
         self.addCleanup(running.stderr.close)
         self.addCleanup(running.kill)
