@@ -219,9 +219,9 @@ struct RunCommand {
                            std::optional<OutputFolder>& saved) const {
     NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
     NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
-    NEFFLD_TRY(of_option("--out", check_read(out, manifest.outputs, false)));
-    NEFFLD_TRY(of_option("--save-inputs", check_read(save_inputs, manifest.inputs, true)));
-    NEFFLD_ASSIGN(const std::vector<std::string> written, tensor_files(manifest));
+    std::vector<std::string> written;
+    NEFFLD_TRY(of_option("--out", add_files(out, manifest.outputs, false, written)));
+    NEFFLD_TRY(of_option("--save-inputs", add_files(save_inputs, manifest.inputs, true, written)));
     NEFFLD_TRY(of_option("--trace", check_output(trace, written)));
     NEFFLD_TRY(of_option("--record", check_output(loading.device.record, written)));
     return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));
@@ -236,14 +236,16 @@ struct RunCommand {
     return {};
   }
 
-  /// No tensor is written over a file that is read; but an input may be saved in its own place.
-  Result<void> check_read(const std::string& path, const std::map<std::string, TensorInfo>& tensors,
-                          bool inputs_are_saved) const {
+  /// Adds the files that tensors will be written to. None may be one that is read; but an input may
+  /// be saved in its own place.
+  Result<void> add_files(const std::string& path, const std::map<std::string, TensorInfo>& tensors,
+                         bool inputs_are_saved, std::vector<std::string>& written) const {
     if (path.empty()) return {};
     for (const auto& [name, tensor] : tensors) {
       NEFFLD_ASSIGN(const std::string written_as, tensor_file_name(name));
-      NEFFLD_TRY(check_output(path + "/" + written_as,
-                              files_read(inputs_are_saved ? std::string_view(name) : "")));
+      written.push_back(path + "/" + written_as);
+      NEFFLD_TRY(
+          check_output(written.back(), files_read(inputs_are_saved ? std::string_view(name) : "")));
     }
     return {};
   }
@@ -251,20 +253,6 @@ struct RunCommand {
   static Result<void> of_option(const char* option, Result<void> result) {
     if (!result) return tl::unexpected<Error>(in_file(std::move(result.error()), option));
     return result;
-  }
-
-  /// The files of tensors that will be written.
-  Result<std::vector<std::string>> tensor_files(const Manifest& manifest) const {
-    std::vector<std::string> written;
-    for (const auto& [folder, tensors] :
-         {std::pair(&out, &manifest.outputs), std::pair(&save_inputs, &manifest.inputs)}) {
-      if (folder->empty()) continue;
-      for (const auto& [name, tensor] : *tensors) {
-        NEFFLD_ASSIGN(const std::string written_as, tensor_file_name(name));
-        written.push_back(*folder + "/" + written_as);
-      }
-    }
-    return written;
   }
 
   void describe(RunReport& told, const Loading& loaded, const LoadedModel& model,

@@ -100,7 +100,7 @@ Result<std::vector<std::uint8_t>> gzip_deflate(Bytes tar) {
   Deflater deflater;
   if (deflater.run(tar, out)) return out;
   return fail(Status::resource, ErrorClass::resource, {},
-              "the payload cannot be compressed: host memory is exhausted");
+              fmt::format("the payload cannot be compressed: {}", host_memory_exhausted));
 }
 
 }  // namespace neffld
