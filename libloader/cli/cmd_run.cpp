@@ -208,6 +208,8 @@ struct RunCommand {
     NEFFLD_TRY(write_outputs(model.parsed.manifest, *tensors, outputs, told));
     if (!trace.empty()) NEFFLD_TRY(write_file(trace, as_bytes(log.trace_events())));
     const ExecutionLog* shown = profile ? &log : nullptr;
+    if (outputs) outputs->keep();
+    if (saved) saved->keep();
     NEFFLD_TRY(print_text(report == "json" ? as_json(told, shown) : as_text(told, shown)));
     loaded.session.reset();
     tensors.reset();  // before the trace ends, which has their calls too

@@ -40,14 +40,23 @@ Result<std::string> tensor_file_name(std::string_view tensor) {
 }
 
 Result<OutputFolder> OutputFolder::open(const std::string& path, bool replace) {
-  if (mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+  const bool created = mkdir(path.c_str(), 0777) == 0;
+  if (!created && errno != EEXIST) {
     return file_error(path, "the folder cannot be created", errno);
   }
-  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  // O_PATH: a folder may take files and yet not be read.
+  Descriptor folder(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid()) return file_error(path, "cannot be opened as a folder", errno);
-  OutputFolder opened(path, std::move(folder), replace);
-  if (!opened.new_file("", path)) return file_error(path, "no file can be created in it", errno);
+  OutputFolder opened(path, std::move(folder), replace, created);
+  if (auto probe = opened.new_file("", path); !probe) {
+    probe.error().text = "a new file in it " + probe.error().text;  // "cannot be created: ..."
+    return tl::unexpected<Error>(std::move(probe.error()));
+  }
   return opened;
+}
+
+OutputFolder::~OutputFolder() {
+  if (folder_.valid() && created_) rmdir(path_.c_str());  // takes none with files in it
 }
 
 Result<void> OutputFolder::check_free(std::string_view tensor) const {

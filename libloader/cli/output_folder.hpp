@@ -18,26 +18,34 @@ namespace neffld::cli {
 /// SHA-256 of the tensor's. Error: libcrypto cannot compute that.
 Result<std::string> tensor_file_name(std::string_view tensor);
 
+/// A folder of its making that is still empty at the end, because the command failed before it
+/// wrote anything, goes with it.
 class OutputFolder {
  public:
   /// Opens the folder, and creates it if its parent is there. `replace` lets create() replace
   /// files. Error class file if it is no folder or takes no files.
   static Result<OutputFolder> open(const std::string& path, bool replace);
+  OutputFolder(OutputFolder&&) = default;
+  OutputFolder& operator=(OutputFolder&&) = default;
+  ~OutputFolder();
 
   /// Error class file if a tensor's file is there and may not be replaced. Nothing is written.
   Result<void> check_free(std::string_view tensor) const;
   /// A new, empty file for a tensor; never one that was there, and never through a link.
   Result<NewFile> create(std::string_view tensor) const;
+  /// The command has done its work: a folder without tensors is what was asked for.
+  void keep() { created_ = false; }
 
  private:
-  OutputFolder(std::string path, Descriptor folder, bool replace)
-      : path_(std::move(path)), folder_(std::move(folder)), replace_(replace) {}
+  OutputFolder(std::string path, Descriptor folder, bool replace, bool created)
+      : path_(std::move(path)), folder_(std::move(folder)), replace_(replace), created_(created) {}
 
   Result<NewFile> new_file(const std::string& name, const std::string& path) const;
 
   std::string path_;
   Descriptor folder_;
   bool replace_;
+  bool created_;  ///< by this, and to be removed if it stays empty
 };
 
 }  // namespace neffld::cli

@@ -38,6 +38,14 @@ class CommandTest(RunTest):
     def vector(self, name, factor=1.0):
         return self.file(name, npy("<f4", (COUNT,), floats([factor * i for i in range(COUNT)])))
 
+    def refused_when_executed(self):
+        neff = Neff(sample("vecadd-v3"))
+        stream = bytearray(neff.members["sg00/DVE.bin"])
+        slot = next(at for at in range(0, len(stream), 64) if stream[at] == 0x41)
+        stream[slot] = 0x4D  # RNG
+        neff.members["sg00/DVE.bin"] = bytes(stream)
+        return self.file("refused.neff", neff.bytes())
+
     def run_add(self, *more, left=None, right=None, model=None):
         return call(NEFFLD, "run", model or sample("vecadd-v3"), "--in",
                     f"left={left or self.vector('l.npy')}", "--in",
@@ -116,12 +124,7 @@ class CommandTest(RunTest):
         self.assert_ran(self.run_add("--schedule", str(2 ** 64 - 1)))
 
     def test_a_place_that_takes_no_results_is_told_before_anything_runs(self):
-        neff = Neff(sample("vecadd-v3"))  # would be refused when it is executed
-        stream = bytearray(neff.members["sg00/DVE.bin"])
-        slot = next(at for at in range(0, len(stream), 64) if stream[at] == 0x41)
-        stream[slot] = 0x4D  # RNG
-        neff.members["sg00/DVE.bin"] = bytes(stream)
-        model = self.file("refused.neff", neff.bytes())
+        model = self.refused_when_executed()
         self.assert_refused(self.run_add(model=model), UNSUPPORTED, "RNG")
         inner = os.path.join(self.here, "none", "inner")
         rows = (
@@ -129,7 +132,7 @@ class CommandTest(RunTest):
             (["--save-inputs", "/dev/null"],
              "--save-inputs: /dev/null: cannot be opened as a folder"),
             (["--out", inner], f"--out: {inner}: the folder cannot be created"),
-            (["--out", "/proc"], "--out: /proc: no file can be created in it"),
+            (["--out", "/proc"], "--out: /proc: a new file in it cannot be created: "),
             (["--trace", "/proc/trace.json"], "--trace: /proc/trace.json: cannot be created"),
             (["--trace", "/dev/full"], "--trace: /dev/full: is a device"),
             (["--trace", inner], f"--trace: {inner}: cannot be created"),
@@ -140,6 +143,29 @@ class CommandTest(RunTest):
             with self.subTest(text):
                 self.assert_refused(self.run_add(*words, model=model), FILE, text)
         self.assertEqual(before | {"l.npy", "r.npy"}, set(os.listdir(self.here)))
+
+    def test_a_folder_stays_only_with_results(self):
+        new = os.path.join(self.here, "new")
+        wrong = ["--out", new, "--trace", self.here]  # told when the folder is already made
+        self.assert_refused(self.run_add("--out", new, model=self.refused_when_executed()),
+                            UNSUPPORTED, "RNG")
+        self.assertFalse(os.path.exists(new))
+        self.assert_refused(self.run_add(*wrong), FILE, "is a folder")
+        self.assertFalse(os.path.exists(new))
+        os.mkdir(new)
+        self.assert_refused(self.run_add(*wrong), FILE, "is a folder")
+        self.assertTrue(os.path.isdir(new), "it was there before")
+
+    def test_a_folder_that_cannot_be_listed_takes_results(self):
+        os.mkdir(self.out, 0o333)
+        plain = () if os.geteuid() else ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+        try:
+            self.assertNotEqual(0, call(*plain, "ls", self.out).returncode)
+            self.assert_ran(call(*plain, NEFFLD, "run", sample("vecadd-v3"), "--random", "1",
+                                 "--out", self.out))
+        finally:
+            os.chmod(self.out, 0o700)
+        self.assertEqual(["sum.npy"], os.listdir(self.out))
 
     def test_files_are_replaced_only_when_told(self):
         self.assert_ran(self.run_add("--out", self.out))
@@ -294,7 +320,7 @@ class CommandTest(RunTest):
         model = self.file("stuck.neff", neff.bytes())
         self.assert_refused(self.run_add("--out", self.out, model=model), DEVICE, "NRT_TIMEOUT",
                             f"semaphore {semaphore} >= 17, is 16")
-        self.assertEqual([], os.listdir(self.out))
+        self.assertFalse(os.path.exists(self.out))
 
 
 if __name__ == "__main__":
