@@ -60,9 +60,8 @@ std::string small_text(const FileReport& report) {
   if (report.ratios.empty() || report.sizes.inflated_bytes >= bench::least_inflated_bytes)
     return "";
   return fmt::format(
-      "  note: too small to tell: below {} KiB inflated, ratios of times and of memory are those "
-      "of "
-      "calls, threads and first pages\n",
+      "  note: too small to tell: below {} KiB inflated, ratios of times and of memory are "
+      "those of calls, threads and first pages\n",
       bench::least_inflated_bytes >> 10);
 }
 

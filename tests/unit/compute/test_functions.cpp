@@ -6,11 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <limits>
 
-#include "neffld/container.hpp"
-#include "neffld/kbin.hpp"
+#include "real_files.hpp"
 #include "records.hpp"
 #include "test_memory.hpp"
 
@@ -232,18 +230,8 @@ namespace {
 /// The sets of every real file with one, as a core would have them.
 template <class Check>
 void for_each_real_set(const char* folder, Check check) {
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".neff") continue;
-    const auto file = read_file(entry.path().string());
-    REQUIRE(file);
-    const auto container = parse_container(*file);
-    REQUIRE(container);
-    auto manifest = read_manifest(*container);
-    REQUIRE(manifest);
-    REQUIRE(check_arch(*manifest, manifest->arch, false));
-    const auto kbins = build_kbins(*container, *manifest);
-    REQUIRE(kbins);
-    for (const Kbin& kbin : *kbins) {
+  for_each_real_file(folder, [&check](const std::vector<Kbin>& kbins) {
+    for (const Kbin& kbin : kbins) {
       if (kbin.act_sets.empty()) continue;
       Tables tables;
       for (const ActSet& set : kbin.act_sets) {
@@ -254,10 +242,9 @@ void for_each_real_set(const char* folder, Check check) {
         }
         tables.add_set(set.bucket, set.control, profiles);
       }
-      INFO(entry.path().filename().string());
       check(tables);
     }
-  }
+  });
 }
 
 std::vector<float> samples(float low, float high) {

@@ -4,12 +4,10 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 
 #include "neffld/compute_record.hpp"
-#include "neffld/container.hpp"
-#include "neffld/kbin.hpp"
+#include "real_files.hpp"
 
 using namespace neffld;
 using namespace neffld::compute;
@@ -46,21 +44,10 @@ TEST_CASE("every compute record of the real files is modelled, and products fit 
     return;
   }
   std::map<unsigned, std::uint64_t> seen;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".neff") continue;
-    INFO(entry.path().filename().string());
-    const auto file = read_file(entry.path().string());
-    REQUIRE(file);
-    const auto container = parse_container(*file);
-    REQUIRE(container);
-    auto manifest = read_manifest(*container);
-    REQUIRE(manifest);
-    REQUIRE(check_arch(*manifest, manifest->arch, false));
-    const auto kbins = build_kbins(*container, *manifest);
-    REQUIRE(kbins);
-    for (const Kbin& kbin : *kbins) {
+  test::for_each_real_file(folder, [&seen](const std::vector<Kbin>& kbins) {
+    for (const Kbin& kbin : kbins) {
       for (const Engine engine : all_engines) check_stream(kbin, kbin.engine(engine), seen);
     }
-  }
+  });
   CHECK(seen.size() == 11);  // spec 10 section 0
 }
