@@ -6,10 +6,10 @@
 #include <execinfo.h>
 
 #include <atomic>
-#include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+
+#include "replaced_new.hpp"
 
 namespace neffld::test {
 namespace {
@@ -35,7 +35,7 @@ bool is_inside(const char* name) {
   return false;
 }
 
-bool strikes() {
+bool strikes() noexcept {
   if (!armed || looking) return false;
   looking = true;
   bool now = false;
@@ -47,14 +47,6 @@ bool strikes() {
   }
   looking = false;
   return now;
-}
-
-void* allocate(std::size_t size, std::size_t align) {
-  if (strikes()) return nullptr;
-  if (size == 0) size = 1;
-  return align <= alignof(std::max_align_t)
-             ? std::malloc(size)
-             : std::aligned_alloc(align, (size + align - 1) / align * align);
 }
 
 }  // namespace
@@ -100,55 +92,8 @@ std::vector<std::string> CallStack::names() const {
   return names;
 }
 
-static void* checked(std::size_t size, std::size_t align) {
-  void* memory = allocate(size, align);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
+bool refuse_new() noexcept {
+  return strikes();
 }
 
 }  // namespace neffld::test
-
-constexpr std::size_t plain = alignof(std::max_align_t);
-
-void* operator new(std::size_t size) {
-  return neffld::test::checked(size, plain);
-}
-void* operator new[](std::size_t size) {
-  return neffld::test::checked(size, plain);
-}
-void* operator new(std::size_t size, std::align_val_t align) {
-  return neffld::test::checked(size, static_cast<std::size_t>(align));
-}
-void* operator new[](std::size_t size, std::align_val_t align) {
-  return neffld::test::checked(size, static_cast<std::size_t>(align));
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return neffld::test::allocate(size, plain);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return neffld::test::allocate(size, plain);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}

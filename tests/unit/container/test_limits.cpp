@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "replaced_new.hpp"
 #include "support.hpp"
 
 using namespace neffld;
@@ -18,13 +19,6 @@ namespace {
 
 /// Allocations of this thread until one fails; negative means none does.
 thread_local long allocations_left = -1;
-
-void* counted_allocation(std::size_t size) {
-  if (allocations_left == 0) throw std::bad_alloc();
-  if (allocations_left > 0) --allocations_left;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
 
 /// Runs `call` with the first, second, ... allocation failing until it succeeds; each failure
 /// must be a resource status. Returns how many failures there were.
@@ -44,26 +38,10 @@ long fail_each_allocation(Call call) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  return counted_allocation(size);
-}
-void* operator new[](std::size_t size) {
-  return counted_allocation(size);
-}
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return allocations_left == 0 ? nullptr : std::malloc(size == 0 ? 1 : size);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
+bool neffld::test::refuse_new() noexcept {
+  if (allocations_left == 0) return true;
+  if (allocations_left > 0) --allocations_left;
+  return false;
 }
 
 TEST_CASE("each limit is a resource error that names the member and the limit") {

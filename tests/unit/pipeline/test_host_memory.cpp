@@ -2,10 +2,9 @@
 // Host memory that runs out is a status: no crash, no device handle lost (design rule 5).
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <new>
 
 #include "devices.hpp"
+#include "replaced_new.hpp"
 
 namespace {
 
@@ -15,70 +14,13 @@ thread_local std::uint64_t fail_after = 0;
 thread_local std::uint64_t allocations = 0;
 thread_local bool failed = false;
 
-bool refuse() {
+}  // namespace
+
+bool neffld::test::refuse_new() noexcept {
   ++allocations;
   if (fail_after == 0 || allocations < fail_after) return false;
   failed = true;
   return true;
-}
-
-void* allocate(std::size_t size, std::size_t align) {
-  if (refuse()) throw std::bad_alloc();
-  void* memory = align <= alignof(std::max_align_t)
-                     ? std::malloc(size ? size : 1)
-                     : std::aligned_alloc(align, (size + align - 1) / align * align);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  return allocate(size, 0);
-}
-void* operator new[](std::size_t size) {
-  return allocate(size, 0);
-}
-// The library's own nothrow forms call the ones above, but a sanitizer replaces them separately.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return operator new(size);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return operator new(size, std::nothrow);
-}
-void* operator new(std::size_t size, std::align_val_t align) {
-  return allocate(size, static_cast<std::size_t>(align));
-}
-void* operator new[](std::size_t size, std::align_val_t align) {
-  return allocate(size, static_cast<std::size_t>(align));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
 }
 
 using namespace neffld;
