@@ -127,8 +127,8 @@ void use(const Layout& layout, const DeviceMemoryView& memory, const DeviceImage
   inspect(layout, memory);
   explain(layout, memory);
   const DiffSide side = {layout, memory}, right = {other.layouts()[0], other};
+  // Not the other way round as well: a comparison is most of the second an input may take.
   good(diff_models(side, right));
-  good(diff_models(right, side));
   const auto self = diff_models(side, side);
   if (good(self)) promise(self->equal(), "a model equals itself");
 }
