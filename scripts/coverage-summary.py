@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Reads the counters of a build folder with gcovr, writes report.html there, and prints what was
 reached by folder and the files with most lines that were not."""
+import argparse
 import collections
 import json
 import os
 import subprocess
-import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MOST_FILES = 20
@@ -37,7 +37,9 @@ def line(name, counts):
 
 
 def main():
-    files = read(os.path.join(ROOT, sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", help="folder of a build with counters, from the root")
+    files = read(os.path.join(ROOT, parser.parse_args().build))
     folders = collections.defaultdict(lambda: [0, 0, 0, 0])
     for file in files:
         counts = (file["line_total"], file["line_covered"], file["branch_total"],

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Adds up meson test logs and the results of scripts/vm (lines of ok, FAILED or SKIPPED and a name),
 shows what the tests said they skipped, and prints one closing line."""
+import argparse
 import json
-import sys
 
 PASSED = {"OK", "EXPECTEDFAIL", "ok"}
 SKIPPED = {"SKIP", "SKIPPED"}
@@ -23,9 +23,11 @@ def vm_results(log):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("log", nargs="*", help="testlog.json of meson, or results of the machine")
     passed = failed = skipped = 0
     skips = []
-    for path in sys.argv[1:]:
+    for path in parser.parse_args().log:
         with open(path, encoding="utf-8") as log:
             for result, name, output in (meson_results if path.endswith(".json") else vm_results)(log):
                 if result in PASSED:

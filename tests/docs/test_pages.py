@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The project's own pages: nothing of a merge is left in them, and their links lead to files."""
+"""The project's own pages: nothing of a merge is left in them, and their links lead to files. Its
+scripts tell what they do when asked."""
 
+import os
 import pathlib
 import re
+import subprocess
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,6 +30,18 @@ class PagesTest(unittest.TestCase):
                 if "://" not in target:
                     with self.subTest(page=page.name, target=target):
                         self.assertTrue((page.parent / target).exists())
+
+    def test_every_script_tells_what_it_does_and_does_nothing_else(self):
+        scripts = [path for path in (ROOT / "scripts").iterdir()
+                   if path.is_file() and os.access(path, os.X_OK)]
+        self.assertGreater(len(scripts), 10)
+        for script in scripts:
+            with self.subTest(script=script.name):
+                done = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=20,
+                                      check=False)
+                self.assertEqual((0, ""), (done.returncode, done.stderr))
+                self.assertNotIn("SPDX", done.stdout)
+                self.assertGreater(len(done.stdout), 80)
 
 
 if __name__ == "__main__":
