@@ -34,6 +34,22 @@ void report_environment() {
   }
 }
 
+/// From the beginning: while one thread is in nrt_init for the first time another may fork.
+const int fork_error = pthread_atfork(Runtime::before_fork, Runtime::after_fork_in_parent,
+                                      Runtime::after_fork_in_child);
+
+/// Counts a thread for as long as it lives.
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::uint32_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& count_;
+};
+
 }  // namespace
 
 const char* state_name(State state) {
@@ -56,6 +72,21 @@ Runtime::~Runtime() = default;
 Runtime& Runtime::get() {
   static Runtime* const runtime = new Runtime;
   return *runtime;
+}
+
+void Runtime::before_fork() {
+  get();  // whoever is making it is done
+  lock_log_for_fork();
+}
+
+void Runtime::after_fork_in_parent() {
+  unlock_log_after_fork();
+}
+
+void Runtime::after_fork_in_child() {
+  unlock_log_after_fork();
+  Runtime& runtime = get();
+  if (runtime.state_ != State::start || runtime.changing_ != 0) runtime.state_ = State::child;
 }
 
 // ---- calls in flight ----
@@ -83,6 +114,7 @@ Result<void> Runtime::init(const StoreProcess& process) {
                       fmt::format("Incompatible runtime state: {}", state_name(state)));
   };
   if (const State now = state(); now == State::closed || now == State::child) return refuse(now);
+  const Counted here(changing_);  // outlives the lock
   const std::scoped_lock lock(life_mutex_);
   if (const State now = state(); now != State::start) {
     if (now == State::init) return {};
@@ -101,6 +133,10 @@ Result<void> Runtime::init(const StoreProcess& process) {
 }
 
 Result<void> Runtime::start() {
+  if (fork_error != 0) {
+    return fail(Status::failure, ErrorClass::resource, {},
+                fmt::format("Failed to set atfork handlers, ret={}", fork_error));
+  }
   // What the environment asks for, and which devices there are.
   NEFFLD_ASSIGN(const Config config, read_config());
   report_environment();
@@ -127,23 +163,6 @@ Result<void> Runtime::start() {
     const std::scoped_lock lock(async_mutex_);
     async_capacity_ = config.async_requests;
     async_queues_.resize(cores_.count);
-  }
-
-  // A forked child must not use what it shares with its parent.
-  if (!fork_handled_) {
-    const int error = pthread_atfork([] { lock_log_for_fork(); }, [] { unlock_log_after_fork(); },
-                                     [] {
-                                       unlock_log_after_fork();
-                                       Runtime& runtime = get();
-                                       if (runtime.state_ != State::start) {
-                                         runtime.state_ = State::child;
-                                       }
-                                     });
-    if (error != 0) {
-      return fail(Status::failure, ErrorClass::resource, {},
-                  fmt::format("Failed to set atfork handlers, ret={}", error));
-    }
-    fork_handled_ = true;
   }
   return {};
 }
@@ -204,6 +223,7 @@ void Runtime::unload_everything() {
 
 void Runtime::close() {
   if (state() != State::init) return;
+  const Counted here(changing_);  // outlives the lock
   const std::scoped_lock lock(life_mutex_);
   if (state() != State::init) return;
   state_ = State::closed;

@@ -52,6 +52,12 @@ class Runtime {
   Result<void> init(const StoreProcess& process);
   void close();
 
+  /// Around fork(2). A child must not use what it shares with its parent: it never has a runtime if
+  /// the parent has one, or is about to make or to end it.
+  static void before_fork();
+  static void after_fork_in_parent();
+  static void after_fork_in_child();
+
   /// A call in flight. Closing waits for it. Holds only if the state was INIT.
   class Call {
    public:
@@ -119,8 +125,8 @@ class Runtime {
 
   std::atomic<State> state_ = State::start;
   std::atomic<std::uint64_t> calls_ = 0;
-  std::mutex life_mutex_;  ///< init and close
-  bool fork_handled_ = false;
+  std::atomic<std::uint32_t> changing_ = 0;  ///< threads in init() and close()
+  std::mutex life_mutex_;                    ///< init and close
 
   Topology topology_;
   CoreRange cores_;

@@ -3,6 +3,7 @@
  * in forked children; and what functions with nothing behind them answer in between. gates FILE:
  * the environment allows 4 requests in flight. */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,35 @@ static void* close_runtime(void* argument) {
   return argument;
 }
 
+static atomic_int starting;
+
+static void* start_and_close(void* argument) {
+  while (starting) {
+    CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
+    nrt_close();
+  }
+  return argument;
+}
+
+static void try_to_start(void* argument) {
+  NRT_STATUS status;
+  (void)argument;
+  alarm(60); /* nobody is there to let a lock go */
+  status = nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
+  CHECK(status == NRT_SUCCESS || status == NRT_FAILURE);
+  nrt_close();
+}
+
+/* Whatever another thread is doing for a runtime when a process forks, the child gets an answer. */
+static void forks_while_another_starts(void* argument) {
+  pthread_t other;
+  starting = 1;
+  CHECK(pthread_create(&other, NULL, start_and_close, argument) == 0);
+  for (int i = 0; i < 100; ++i) in_child(try_to_start, argument);
+  starting = 0;
+  pthread_join(other, NULL);
+}
+
 /* Closing waits for what is queued, and the queue waits for us. */
 static void while_closing(pthread_t* closer) {
   NRT_STATUS status;
@@ -255,6 +285,7 @@ int main(int argc, char** argv) {
   questions();
   microcode(1);
   in_child(child_of_none, NULL);
+  in_child(forks_while_another_starts, NULL);
 
   CHECK_OK(nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", ""));
   stubs(NRT_INVALID);
