@@ -12,10 +12,12 @@
 #include <cerrno>
 #include <ctime>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 #include "error_ring.hpp"
 #include "log_settings.hpp"
+#include "neffld/text.hpp"
 
 namespace neffld::nrt {
 namespace {
@@ -32,9 +34,11 @@ class Logger {
 
   void configure() {
     LogSettings settings = read_log_settings();
-    const std::vector<std::string> complaints = settings.complaints;
+    std::vector<std::string> complaints = settings.complaints;
     {
       const std::scoped_lock lock(mutex_);
+      // The environment is read at the first message and by every nrt_init.
+      if (complaints == settings_.complaints) complaints.clear();
       settings_ = std::move(settings);
     }
     for (const std::string& complaint : complaints) {
@@ -62,11 +66,13 @@ class Logger {
  private:
   Logger() { configure(); }
   void to_console(Level level, const std::string& line);
-  void to_file(const LogSinks& sinks, const std::string& line);
+  void to_file(Level level, const LogSinks& sinks, const std::string& line);
+  void to_console_instead(const std::string& path, int code);
   void to_kernel(std::string_view body);
 
   std::mutex mutex_;  ///< settings, and one message at a time
   LogSettings settings_;
+  std::string last_refusal_;  ///< of a file that could not be opened
   std::function<void(std::string_view)> kernel_;
 };
 
@@ -111,13 +117,26 @@ void Logger::to_kernel(std::string_view body) {
   }
 }
 
-void Logger::to_file(const LogSinks& sinks, const std::string& line) {
+void Logger::to_file(Level level, const LogSinks& sinks, const std::string& line) {
   // A pipe nobody reads must not hold the program up.
   const int fd = open(sinks.path.c_str(),
                       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644);
-  if (fd < 0) return;
-  write_all(fd, line + "\n");
-  close(fd);
+  if (fd >= 0) {
+    write_all(fd, line + "\n");
+    close(fd);
+  } else if (errno != ENXIO) {  // such a pipe
+    to_console_instead(sinks.path, errno);
+    to_console(level, line);
+  }
+}
+
+/// Tells, once for each run of failures of a file, why the console gets what was meant for it.
+void Logger::to_console_instead(const std::string& path, int code) {
+  const std::string reason = std::generic_category().message(code);
+  std::string text = fmt::format("the log file {} cannot be opened: {}", one_line(path), reason);
+  if (text == last_refusal_) return;
+  to_console(Level::error, text + "; its lines go to the console");
+  last_refusal_ = std::move(text);
 }
 
 void Logger::write(Level level, std::string_view component, std::string_view function,
@@ -139,7 +158,7 @@ void Logger::write(Level level, std::string_view component, std::string_view fun
   }
   if (!shown) return;
   if (level <= sinks.console) to_console(level, line);
-  if (level <= sinks.file) to_file(sinks, line);
+  if (level <= sinks.file) to_file(level, sinks, line);
   if (level <= sinks.syslog) {
     syslog(LOG_USER | priorities[static_cast<std::size_t>(level)], "%s", body.c_str());
   }

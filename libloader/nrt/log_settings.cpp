@@ -104,7 +104,13 @@ LogSettings read_log_settings() {
         make_sinks(own.location.value_or(location), own.level.value_or(level));
   }
   if (const auto coalescing = get_env("NEURON_RT_LOG_COALESCING_ENABLED")) {
-    settings.coalescing = *coalescing != "0" && upper(*coalescing) != "FALSE";
+    const std::string text = upper(*coalescing);
+    settings.coalescing = text != "0" && text != "FALSE";
+    if (settings.coalescing && text != "1" && text != "TRUE") {
+      settings.complaints.push_back(fmt::format(
+          "Invalid value '{}' for NEURON_RT_LOG_COALESCING_ENABLED, expected 0 or 1; it is 1",
+          one_line(*coalescing)));
+    }
   }
   return settings;
 }

@@ -62,7 +62,7 @@ class Log(unittest.TestCase):
         self.assertIn("Visible logical cores 0 to 3 of 4", info.out)
         self.assertNotIn("DEBUG", info.out)
         odd = self.fail_to_load(NEURON_RT_LOG_LEVEL="loud")
-        self.assertIn("invalid level loud, default to ERROR", odd.err)
+        self.assertEqual(1, odd.err.count("invalid level loud, default to ERROR"))
         component = support.program("guide", support.sample("vecadd-v3"), 2,
                                     env={"NEURON_RT_LOG_LEVEL_NMGR": "DEBUG"})
         self.assertIn("first worker, creating cache", component.out)
@@ -74,6 +74,17 @@ class Log(unittest.TestCase):
         self.assertEqual(self.errors(done), [])
         with open(path, encoding="utf-8") as file:
             self.assertIn(" NRT:nrt_load ", file.read())
+
+    def test_a_file_that_cannot_be_opened_is_told_once_and_the_console_gets_its_lines(self):
+        path = os.path.join(support.scratch(), "none", "log.txt")
+        done = self.fail_to_load(NEURON_RT_LOG_LOCATION=path)
+        self.assertEqual(1, done.err.count(f"the log file {path} cannot be opened: No such file"))
+        self.assertIn(" NRT:nrt_load ", done.err)
+
+    def test_a_value_of_coalescing_that_means_nothing_is_told(self):
+        done = self.fail_to_load(NEURON_RT_LOG_COALESCING_ENABLED="4")
+        self.assertIn("Invalid value '4' for NEURON_RT_LOG_COALESCING_ENABLED, expected 0 or 1",
+                      done.err)
 
     def test_a_pipe_nobody_reads_as_destination_holds_nobody_up(self):
         path = os.path.join(support.scratch(), "pipe")
