@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "capture.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
-#include <memory>
-#include <new>
 
 #include "caller_memory.hpp"
 #include "neuron_abi/ioctl.h"
@@ -15,22 +14,19 @@
 namespace neffld::shim {
 namespace {
 
+/// Takes no memory; see libloader/base/sha256.cpp.
 class Sha256 {
  public:
-  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
-    if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
-      throw std::bad_alloc();  // the only reason it has
-    }
-  }
-  void add(Bytes bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+  Sha256() { SHA256_Init(&context_); }
+  void add(Bytes bytes) { SHA256_Update(&context_, bytes.data(), bytes.size()); }
   std::array<std::uint8_t, 32> end() {
     std::array<std::uint8_t, 32> hash{};
-    EVP_DigestFinal_ex(context_.get(), hash.data(), nullptr);
+    SHA256_Final(hash.data(), &context_);
     return hash;
   }
 
  private:
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_;
+  SHA256_CTX context_;
 };
 
 }  // namespace
@@ -148,21 +144,21 @@ void Capture::after(TraceCall& call, const void* argument, int result) {
 /// Copies fields only, so that padding stays zero, and nothing that names this process: no address,
 /// no process number, no kernel pointer.
 void Capture::normalise(MutableBytes argument, Bytes raw, bool replies_only) const {
-  for_each_field(*info_, raw_,
-                 [&](const CommandField& field, std::uint32_t offset, int /*record*/) {
-                   if ((replies_only && !field.reply && field.kind != FieldKind::pid) ||
-                       field.kind == FieldKind::pointer) {
-                     return;
-                   }
-                   if (offset > raw.size() || field.bytes > raw.size() - offset) return;
-                   std::copy_n(raw.begin() + offset, field.bytes, argument.begin() + offset);
-                   if (field.kind == FieldKind::changing) {
-                     std::fill_n(argument.begin() + offset, field.bytes, std::uint8_t{0});
-                   } else if (field.kind == FieldKind::pid &&
-                              field_value(raw, offset, 4) == static_cast<std::uint32_t>(caller_process())) {
-                     set_field(argument, offset, 4, own_pid);
-                   }
-                 });
+  for_each_field(
+      *info_, raw_, [&](const CommandField& field, std::uint32_t offset, int /*record*/) {
+        if ((replies_only && !field.reply && field.kind != FieldKind::pid) ||
+            field.kind == FieldKind::pointer) {
+          return;
+        }
+        if (offset > raw.size() || field.bytes > raw.size() - offset) return;
+        std::copy_n(raw.begin() + offset, field.bytes, argument.begin() + offset);
+        if (field.kind == FieldKind::changing) {
+          std::fill_n(argument.begin() + offset, field.bytes, std::uint8_t{0});
+        } else if (field.kind == FieldKind::pid &&
+                   field_value(raw, offset, 4) == static_cast<std::uint32_t>(caller_process())) {
+          set_field(argument, offset, 4, own_pid);
+        }
+      });
   if (replies_only) return;
   for (std::size_t i = 0; i < info_->pointers.size(); ++i) {
     set_field(argument, info_->pointers[i].offset, 8, static_cast<std::uint64_t>(states_[i]));

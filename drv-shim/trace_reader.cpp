@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -70,6 +71,7 @@ class Inflater {
     }
     const std::size_t before = in_.pos;
     const std::size_t rest = ZSTD_decompressStream(stream_.get(), &out, &in_);
+    if (ZSTD_getErrorCode(rest) == ZSTD_error_memory_allocation) return host_shortage();
     if (ZSTD_isError(rest)) {
       return invalid({},
                      fmt::format("the compressed data is damaged: {}", ZSTD_getErrorName(rest)));

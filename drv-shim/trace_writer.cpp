@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -129,6 +130,7 @@ class Stream {
     for (;;) {
       ZSTD_outBuffer out{compressed_.data(), compressed_.size(), 0};
       const std::size_t rest = ZSTD_compressStream2(stream_.get(), &out, &in, directive);
+      if (ZSTD_getErrorCode(rest) == ZSTD_error_memory_allocation) return host_shortage();
       if (ZSTD_isError(rest)) {
         return write_error(path_, fmt::format("zstd: {}", ZSTD_getErrorName(rest)));
       }

@@ -85,6 +85,11 @@ inline tl::unexpected<Error> fail(Status status, ErrorClass error_class, Where w
   return tl::unexpected<Error>(Error{status, error_class, std::move(where), std::move(text)});
 }
 
+/// This process got no more memory.
+inline tl::unexpected<Error> host_shortage() {
+  return fail(Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted));
+}
+
 /// The usual case: bytes that break a rule of the format (NRT_INVALID).
 inline tl::unexpected<Error> invalid(Where where, std::string text) {
   return fail(Status::invalid, ErrorClass::format, std::move(where), std::move(text));

@@ -3,29 +3,25 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "neffld/bytes.hpp"
-#include "neffld/error.hpp"
-
-struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
 
 namespace neffld {
 
 using Sha256Hash = std::array<std::uint8_t, 32>;
 
+/// Takes no memory, so it works where there is none left.
 class Sha256 {
  public:
   Sha256();
   void add(Bytes bytes);
-  /// The hash of everything added; nothing may be added after it. Error: libcrypto has no SHA-256
-  /// here or no memory for it (class resource).
-  Result<Sha256Hash> finish();
+  /// The hash of everything added; nothing may be added after it.
+  Sha256Hash finish();
 
  private:
-  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
-  bool good_;
+  alignas(8) std::array<std::byte, 112> state_;  ///< OpenSSL's SHA256_CTX
 };
 
 }  // namespace neffld

@@ -73,7 +73,6 @@ struct PlanCommand {
   }
 
   Result<void> run() const {
-    NEFFLD_TRY(check_plan_options(loading));
     PlanReport result;
     result.arch = arch_of(arch);
     std::optional<MemoryMap> map;

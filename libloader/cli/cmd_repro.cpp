@@ -20,7 +20,7 @@ std::optional<Error> error_of(Bytes candidate, const LoadingOptions& loading) {
   auto loaded = guarded([&] { return try_load(candidate, loading); });
   if (loaded) return std::nullopt;
   if (sim_memory_failures() == before || is_host_shortage(loaded.error())) return loaded.error();
-  return Error{Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted)};
+  return host_shortage().value();
 }
 
 struct ReproCommand {
@@ -29,7 +29,6 @@ struct ReproCommand {
   std::string file, output, report = "text";
 
   Result<void> run() {
-    NEFFLD_TRY(check_plan_options(loading));
     NEFFLD_TRY(parse_stage(loading.until));
     if (output.empty()) {
       output = std::filesystem::path(file).filename().replace_extension(".repro.neff").string();

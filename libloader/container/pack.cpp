@@ -106,8 +106,8 @@ Result<NeffHeader> make_header(Bytes payload, const PackOptions& options) {
   header.neff_version_minor = options.version_minor;
   NEFFLD_TRY(put_text(header.neff_build_version, options.build_version, "neff_build_version"));
   header.num_tpb = options.num_tpb;
-  NEFFLD_ASSIGN(const auto hash, payload_hash(payload, options.pkg_version,
-                                              options.word_swapped_hash, options.hash_tail));
+  const auto hash =
+      payload_hash(payload, options.pkg_version, options.word_swapped_hash, options.hash_tail);
   std::ranges::copy(hash, header.hash);
   std::ranges::copy(options.uuid ? *options.uuid : random_uuid(), header.uuid);
   auto* name = reinterpret_cast<std::uint8_t*>(header.name);

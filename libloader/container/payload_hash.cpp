@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
+#define OPENSSL_SUPPRESS_DEPRECATED  // see base/sha256.cpp
 #include "payload_hash.hpp"
 
 #include <fmt/format.h>
-#include <openssl/err.h>
-#include <openssl/evp.h>
+#include <openssl/md5.h>
 
 #include <algorithm>
-#include <cerrno>
+
+#include "neffld/sha256.hpp"
 
 namespace neffld {
 namespace {
@@ -17,22 +18,15 @@ const char* digest_name(std::uint64_t pkg_version) {
   return pkg_version == 1 ? "SHA256" : "MD5";
 }
 
-Result<Digest> digest_of(Bytes payload, std::uint64_t pkg_version) {
-  const EVP_MD* kind = pkg_version == 1 ? EVP_sha256() : EVP_md5();
-  Digest digest(EVP_MAX_MD_SIZE);
-  unsigned size = 0;
-  errno = 0;
-  if (EVP_Digest(payload.data(), payload.size(), digest.data(), &size, kind, nullptr) != 1) {
-    const int reason = errno;
-    ERR_clear_error();
-    if (reason == ENOMEM) {
-      return fail(Status::resource, ErrorClass::resource, {}, std::string(host_memory_exhausted));
-    }
-    // OpenSSL in FIPS mode has no MD5.
-    return fail(Status::failure, ErrorClass::resource, {},
-                fmt::format("libcrypto cannot compute a {} here", digest_name(pkg_version)));
+Digest digest_of(Bytes payload, std::uint64_t pkg_version) {
+  if (pkg_version == 1) {
+    Sha256 hash;
+    hash.add(payload);
+    const Sha256Hash digest = hash.finish();
+    return {digest.begin(), digest.end()};
   }
-  digest.resize(size);
+  Digest digest(MD5_DIGEST_LENGTH);
+  MD5(payload.data(), payload.size(), digest.data());
   return digest;
 }
 
@@ -63,9 +57,9 @@ std::string_view hash_form_name(HashForm form) {
   return "unknown";
 }
 
-Result<std::array<std::uint8_t, 32>> payload_hash(Bytes payload, std::uint64_t pkg_version,
-                                                  bool word_swapped, std::uint8_t tail) {
-  NEFFLD_ASSIGN(Digest digest, digest_of(payload, pkg_version));
+std::array<std::uint8_t, 32> payload_hash(Bytes payload, std::uint64_t pkg_version,
+                                          bool word_swapped, std::uint8_t tail) {
+  Digest digest = digest_of(payload, pkg_version);
   if (word_swapped) swap_words(digest);
   std::array<std::uint8_t, 32> field;
   field.fill(tail);
@@ -78,7 +72,7 @@ Result<HashForm> verify_payload_hash(const NeffHeader& header, Bytes payload) {
   if (payload.empty()) {
     return invalid(where, "data_size is 0, so there is no payload whose hash could be verified");
   }
-  NEFFLD_ASSIGN(Digest digest, digest_of(payload, header.pkg_version));
+  Digest digest = digest_of(payload, header.pkg_version);
   const Bytes stored(header.hash, digest.size());
   if (std::ranges::equal(stored, digest)) return HashForm::plain;
   const std::string found = hex(digest);

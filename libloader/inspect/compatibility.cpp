@@ -54,18 +54,21 @@ std::optional<std::uint32_t> whole_number(std::string_view text) {
 class ProblemList {
  public:
   explicit ProblemList(std::vector<Problem>& out) : out_(out) {}
-  void add(const Error& error) {
+  /// A shortage of this machine says nothing about the file.
+  Result<void> add(const Error& error) {
+    if (is_host_shortage(error)) return tl::unexpected<Error>(error);
     const auto [found, inserted] =
         index_.try_emplace(error.where.member + '\n' + error.text, out_.size());
     if (!inserted) {
       ++out_[found->second].count;
-      return;
+      return {};
     }
     Problem problem{error.where.member, error.text, error.where.record, 1};
     if (!error.where.path.empty() && error.where.path != "slot") {
       problem.text = error.where.path + ": " + problem.text;
     }
     out_.push_back(std::move(problem));
+    return {};
   }
 
  private:
@@ -92,7 +95,7 @@ class Checker {
     if (!graph) return std::move(out_);
     out_.target = graph->manifest.target;
     out_.file_arch = out_.arch = graph->manifest.arch;
-    check_architecture(*graph);
+    NEFFLD_TRY(check_architecture(*graph));
     parse.until = Stage::build;
     parse.build.allow_legacy = parse.build.allow_legacy || out_.arch != out_.file_arch;
     NEFFLD_ASSIGN(auto model, answered(parse_model(file_, out_.arch, parse)));
@@ -109,7 +112,7 @@ class Checker {
   Result<std::optional<T>> answered(Result<T> result) {
     if (result) return std::optional<T>(std::move(*result));
     if (!is_answer(result.error())) return tl::unexpected<Error>(std::move(result.error()));
-    problems_.add(result.error());
+    NEFFLD_TRY(problems_.add(result.error()));
     return std::optional<T>();
   }
 
@@ -123,16 +126,17 @@ class Checker {
       const auto bit = static_cast<unsigned>(std::countr_zero(bits));
       out_.features.push_back({bit, feature_names(1ull << bit).front(), feature_state(bit)});
     }
-    if (!checked) problems_.add(checked.error());
+    if (!checked) NEFFLD_TRY(problems_.add(checked.error()));
     return {};
   }
 
-  void check_architecture(const ParsedModel& graph) {
-    if (options_.arch == Arch::any) return;
+  Result<void> check_architecture(const ParsedModel& graph) {
+    if (options_.arch == Arch::any) return {};
     Manifest manifest = graph.manifest;
     const auto fits = check_arch(manifest, options_.arch, options_.parse.build.allow_legacy);
     out_.arch = options_.arch;
-    if (!fits) problems_.add(fits.error());
+    if (!fits) NEFFLD_TRY(problems_.add(fits.error()));
+    return {};
   }
 
   Result<void> check_records(const ParsedModel& model) {
@@ -144,7 +148,7 @@ class Checker {
           const isa::Record record(program.slots.subspan(slot * isa::slot_bytes, isa::slot_bytes));
           ++out_.records;
           if (const auto treated = checker.check(record, slot); !treated) {
-            problems_.add(treated.error());
+            NEFFLD_TRY(problems_.add(treated.error()));
           }
         }
       }
@@ -154,14 +158,16 @@ class Checker {
 
   Result<void> check_plan(ParsedModel& model) {
     if (!arch_table(out_.arch).caps.staging) {
-      problems_.add({Status::invalid,
-                     ErrorClass::unsupported,
-                     {.path = std::string(arch_name(out_.arch))},
-                     "staging is not supported on this architecture"});
+      NEFFLD_TRY(problems_.add({Status::invalid,
+                                ErrorClass::unsupported,
+                                {.path = std::string(arch_name(out_.arch))},
+                                "staging is not supported on this architecture"}));
     }
     auto plan = plan_parsed_model(model, {});
     if (!plan) {  // a record that was found already stops the plan as well
-      if (out_.problems.empty()) problems_.add(plan.error());
+      if (out_.problems.empty() || is_host_shortage(plan.error())) {
+        NEFFLD_TRY(problems_.add(plan.error()));
+      }
       return {};
     }
     needs(out_.arch == Arch::v2 ? renumbering : split_misc_ram);
@@ -188,14 +194,14 @@ class Checker {
         std::max({out_.driver->min, oldest_runtime_interface, out_.needs_interface});
     const std::uint32_t high = std::min(out_.driver->max, newest_runtime_interface);
     if (low <= high) return {};
-    problems_.add({Status::failure,
-                   ErrorClass::unsupported,
-                   {.path = "driver"},
-                   fmt::format("accepts runtime interfaces {} to {}, this loader speaks {} to {} "
-                               "and the file needs {} at least",
-                               out_.driver->min, out_.driver->max, oldest_runtime_interface,
-                               newest_runtime_interface, out_.needs_interface)});
-    return {};
+    return problems_.add(
+        {Status::failure,
+         ErrorClass::unsupported,
+         {.path = "driver"},
+         fmt::format("accepts runtime interfaces {} to {}, this loader speaks {} to {} "
+                     "and the file needs {} at least",
+                     out_.driver->min, out_.driver->max, oldest_runtime_interface,
+                     newest_runtime_interface, out_.needs_interface)});
   }
 
   void needs(std::uint32_t version) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -72,6 +73,7 @@ class ImageFile {
     for (;;) {
       ZSTD_outBuffer out{compressed_.data(), compressed_.size(), 0};
       const std::size_t rest = ZSTD_compressStream2(stream_.get(), &out, &in, directive);
+      if (ZSTD_getErrorCode(rest) == ZSTD_error_memory_allocation) return host_shortage();
       if (ZSTD_isError(rest)) {
         return fail(Status::failure, ErrorClass::file, {.member = file_.path()},
                     fmt::format("zstd: {}", ZSTD_getErrorName(rest)));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -104,6 +105,7 @@ class InflatedSource final : public ImageSource {
       do {
         out = {source->open_block_.data(), block_bytes, source->open_bytes_};
         expects_more = ZSTD_decompressStream(stream.get(), &out, &in);
+        if (ZSTD_getErrorCode(expects_more) == ZSTD_error_memory_allocation) return host_shortage();
         if (ZSTD_isError(expects_more)) {
           return invalid({.member = file.path()},
                          fmt::format("zstd: {}", ZSTD_getErrorName(expects_more)));

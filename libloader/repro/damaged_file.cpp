@@ -110,8 +110,7 @@ std::vector<std::uint8_t> DamagedFile::assemble(const std::vector<std::uint8_t>&
     if (hash_right_) {
       const auto hash = payload_hash(payload, header.pkg_version, hash_swapped_,
                                      header.hash[sizeof header.hash - 1]);
-      if (!hash) return {};
-      std::ranges::copy(*hash, header.hash);
+      std::ranges::copy(hash, header.hash);
     }
     std::memcpy(file.data(), &header, sizeof header);
   }

@@ -83,7 +83,7 @@ Result<void> emit_bound_rings(const EmitContext& context);
 // Facts the builders share.
 
 /// What has to be equal for two models to share a library.
-Result<LibraryId> library_id(const UcodeLibrary& library);
+LibraryId library_id(const UcodeLibrary& library);
 
 /// Ranks the queue sets, decides which are templates, collects the blocks their owners trigger and
 /// counts every ring (decisions 3, 5, 21). Needs the streams; runs before the builders.

@@ -136,7 +136,7 @@ Result<std::vector<std::uint8_t>> function_table(const EmitContext& context, std
 
 }  // namespace
 
-Result<LibraryId> library_id(const UcodeLibrary& library) {
+LibraryId library_id(const UcodeLibrary& library) {
   Sha256 hash;
   add_field(hash, as_bytes(library.name));
   for (const std::uint32_t value : {library.flags, library.cpu_id, library.total_cpus}) {
@@ -167,7 +167,7 @@ Result<void> plan_microcode(PlanContext& context) {
   NEFFLD_TRY(check_limits(kbin));
   LibrarySetPlan& set = out.libraries.emplace();
   if (count == 1) {
-    NEFFLD_ASSIGN(set.shared, library_id(kbin.ucode_libraries.front()));
+    set.shared = library_id(kbin.ucode_libraries.front());
     const CoreState state = state_of(context.options, out.core);
     if (std::find(state.libraries.begin(), state.libraries.end(), *set.shared) !=
         state.libraries.end()) {

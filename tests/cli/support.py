@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -28,7 +29,9 @@ REAL_FILES = os.environ.get("NEFFLD_NEFFS")
 
 HEADER_BYTES = 1024
 USAGE, FILE, FORMAT, UNSUPPORTED, RESOURCE, DEVICE = 2, 3, 4, 5, 6, 7
-SENTENCE = re.compile(r"\Aneffld: [^\n]+ \(NRT_[A-Z_]+\)\n\Z")
+# Of a command, or of the reader of its words.
+SENTENCE = re.compile(r"\Aneffld: [^\n]+ \(NRT_[A-Z_0-9]+\)\n\Z|"
+                      r"\A(neffld[a-z -]*): [^\n]+; \1 --help tells the options\n\Z")
 TIMEOUT_SECONDS = 60
 
 
@@ -46,6 +49,21 @@ def run(*arguments, env=None):
                           capture_output=True, check=False)
     return Run(done.returncode, done.stdout.decode("utf-8", "backslashreplace"),
                done.stderr.decode("utf-8", "backslashreplace"))
+
+
+def run_within(limit, *arguments):
+    """run() with at most `limit` bytes of address space, as bytes."""
+    return subprocess.run([NEFFLD, *map(str, arguments)], timeout=TIMEOUT_SECONDS,
+                          capture_output=True, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+
+def least_memory():
+    """Bytes of address space, in whole MiB, below which the program itself is not loaded."""
+    least = 16 << 20
+    while run_within(least, "--version").returncode != 0:
+        least += 1 << 20
+    return least
 
 
 def in_parallel(function, items):

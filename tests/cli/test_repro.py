@@ -5,13 +5,12 @@ message tables, and over real files with one injected error."""
 import json
 import os
 import re
-import resource
-import subprocess
 import unittest
 
 import test_messages
-from support import (FILE, NEFFLD, RESOURCE, SENTENCE, USAGE, CliTest, Neff, gzip_of, in_parallel,
-                     read_bytes, real_files, run, sample, scratch, write_bytes)
+from support import (FILE, RESOURCE, SENTENCE, USAGE, CliTest, Neff, gzip_of, in_parallel,
+                     least_memory, read_bytes, real_files, run, run_within, sample, scratch,
+                     write_bytes)
 
 NO = 1  # exit code of an answer that is no
 
@@ -236,10 +235,8 @@ class MemoryTest(ReproTest):
     def check_under(self, limit, file, *words):
         """The exit code: reduced by its own error, or a sentence about memory and no file."""
         small = os.path.join(scratch(), "repro-memory-small.neff")
-        done = subprocess.run(
-            [NEFFLD, "repro", file, "-o", small, "--seconds", "1", "--report", "json", *words],
-            capture_output=True, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        done = run_within(limit, "repro", file, "-o", small, "--seconds", "1", "--report", "json",
+                          *words)
         with self.subTest(limit=limit):
             if done.returncode == 0:
                 self.assertNotIn("memory", json.loads(done.stdout)["error"])
@@ -266,11 +263,7 @@ class MemoryTest(ReproTest):
 
     def test_where_memory_for_the_archive_is_short_too(self):
         file = broken_sample("repro-archive-memory", unknown_opcode)
-        least = 16 << 20  # below it the program itself is not loaded
-        while subprocess.run([NEFFLD, "--version"], capture_output=True, check=False,
-                             preexec_fn=lambda: resource.setrlimit(
-                                 resource.RLIMIT_AS, (least, least))).returncode != 0:
-            least += 1 << 20
+        least = least_memory()
         codes = {self.check_under(least + (step << 20), file, "--until", "plan")
                  for step in (0, 1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 256)}
         self.assertEqual({0, RESOURCE}, codes)

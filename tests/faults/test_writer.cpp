@@ -35,7 +35,6 @@ std::uint64_t sweep(const PackOptions& options) {
         file = pack_neff(list, options);
         struck = failing.struck();
       }
-      // libcrypto does without some of its own.
       if (file && *file != *whole) FAIL("allocation " << nth << " gives another file");
       if (!file && !struck) FAIL(to_sentence(file.error()));
       if (!file && file.error().status != Status::resource) FAIL(to_sentence(file.error()));

@@ -109,8 +109,7 @@ Buffer wrap(Bytes payload) {
   header.data_size = payload.size();
   header.neff_version_major = 2;
   const auto hash = payload_hash(payload, 2, false, 0);
-  REQUIRE(hash);
-  std::memcpy(header.hash, hash->data(), hash->size());
+  std::memcpy(header.hash, hash.data(), hash.size());
   Buffer file(sizeof header);
   std::memcpy(file.data(), &header, sizeof header);
   file.insert(file.end(), payload.begin(), payload.end());
