@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "loading.hpp"
 #include "neffld/device_image.hpp"
+#include "output_folder.hpp"
 
 namespace neffld::cli {
 namespace {
@@ -21,37 +24,46 @@ struct DumpCommand {
     NEFFLD_TRY(check_output(report, loading.files));
     NEFFLD_TRY(check_output(report, {output}));
     NEFFLD_TRY(check_output(loading.device.record, {output, report}));
+    NEFFLD_TRY(check_writable(output));  // before the work, and before one replaces what was there
+    if (!report.empty()) NEFFLD_TRY(check_writable(report));
+    std::optional<OutputFolder> folder;
+    if (!rings.empty()) {
+      NEFFLD_ASSIGN(folder, OutputFolder::open(rings, true));
+    }
     NEFFLD_ASSIGN(Loading result, load_files(loading));
+    if (folder) NEFFLD_TRY(write_vrings(*result.session, *folder));
     NEFFLD_TRY(write_core_image(*result.session, output, zstd));
     if (!report.empty()) {
       NEFFLD_TRY(write_file(report, as_bytes(report_json(result.report))));
     }
-    if (!rings.empty()) {
-      for (const auto& model : result.session->models()) NEFFLD_TRY(write_vrings(*model));
-    }
+    if (folder) folder->keep();
     return result.close();
   }
 
-  Result<void> write_vrings(const LoadedModel& model) const {
-    std::error_code error;
-    std::filesystem::create_directories(rings, error);
-    if (error) {
-      return fail(Status::failure, ErrorClass::file, {.member = rings},
-                  fmt::format("cannot create the folder: {}", error.message()));
+  /// The vrings of all models; those of several begin with the model's number, because subgraphs of
+  /// different models have the same names.
+  Result<void> write_vrings(const Session& session, const OutputFolder& folder) const {
+    std::vector<std::string> taken = loading.files;
+    taken.insert(taken.end(), {output, report, loading.device.record});
+    std::size_t number = 0;
+    for (const auto& model : session.models()) {
+      const std::string prefix =
+          session.models().size() > 1 ? fmt::format("{}.", number++) : std::string();
+      NEFFLD_TRY(author_template_vrings(model->parsed.kbins, model->plan, model->addresses,
+                                        [&](const HostVring& vring) -> Result<void> {
+                                          const Kbin& kbin = model->parsed.kbins[vring.kbin];
+                                          const RingPlan& ring = *vring.ring;
+                                          const std::string name =
+                                              ring_file_name(prefix, kbin.name,
+                                                             kbin.queue_sets[ring.queue_set].name,
+                                                             ring.instance, ring.k, vring.tx);
+                                          NEFFLD_TRY(check_output(folder.path_of(name), taken));
+                                          NEFFLD_ASSIGN(NewFile file, folder.create(name));
+                                          NEFFLD_TRY(file.append(vring.bytes));
+                                          return file.finish();
+                                        }));
     }
-    return author_template_vrings(
-        model.parsed.kbins, model.plan, model.addresses,
-        [&](const HostVring& vring) -> Result<void> {
-          const Kbin& kbin = model.parsed.kbins[vring.kbin];
-          std::string name = kbin.queue_sets[vring.ring->queue_set].name;
-          for (char& c : name) {
-            if (c == '/' || c == '\0') c = '_';  // queue names are free text, file names are not
-          }
-          return write_file(
-              fmt::format("{}/{}.{}.{}.{}.{}.bin", rings, kbin.name, name, vring.ring->instance,
-                          vring.ring->k, vring.tx ? "tx" : "rx"),
-              vring.bytes);
-        });
+    return {};
   }
 };
 

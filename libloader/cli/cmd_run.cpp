@@ -136,9 +136,6 @@ struct RunCommand {
 
   /// Everything that can be known to be wrong before the model is loaded.
   Result<void> check_options() const {
-    if (loading.device.dry_run) {
-      return usage("--dry-run", "executes nothing, so there would be no outputs");
-    }
     if (repeat == 0) return usage("--repeat", "found 0, expected at least 1");
     if (!(timeout >= 0 && timeout <= 1e6)) {
       return usage("--timeout",
@@ -149,13 +146,9 @@ struct RunCommand {
     return check_output(loading.device.record, files_read());
   }
 
-  /// The files that are read, without that of the tensor `but`.
-  std::vector<std::string> files_read(std::string_view but = {}) const {
+  std::vector<std::string> files_read() const {
     std::vector<std::string> read = {file};
-    for (const std::string& given : inputs.files) {
-      const std::size_t end = given.find('=');
-      if (std::string_view(given).substr(0, end) != but) read.push_back(given.substr(end + 1));
-    }
+    for (const std::string& given : inputs.files) read.push_back(given.substr(given.find('=') + 1));
     return read;
   }
 
@@ -165,7 +158,7 @@ struct RunCommand {
     if (sim != nullptr) return {};
     for (const auto& [given, option] :
          {std::pair(!trace.empty(), "--trace"), std::pair(profile, "--profile"),
-          std::pair(schedule.has_value(), "--schedule")}) {
+          std::pair(schedule.has_value(), "--schedule"), std::pair(timeout != 0, "--timeout")}) {
       if (given) return usage(option, "needs a device inside this process: --device sim");
     }
     return {};
@@ -222,8 +215,8 @@ struct RunCommand {
     NEFFLD_TRY(of_option("--out", open_folder(out, manifest.outputs, outputs)));
     NEFFLD_TRY(of_option("--save-inputs", open_folder(save_inputs, manifest.inputs, saved)));
     std::vector<std::string> written;
-    NEFFLD_TRY(of_option("--out", add_files(out, manifest.outputs, false, written)));
-    NEFFLD_TRY(of_option("--save-inputs", add_files(save_inputs, manifest.inputs, true, written)));
+    NEFFLD_TRY(of_option("--out", add_files(out, manifest.outputs, written)));
+    NEFFLD_TRY(of_option("--save-inputs", add_files(save_inputs, manifest.inputs, written)));
     NEFFLD_TRY(of_option("--trace", check_output(trace, written)));
     NEFFLD_TRY(of_option("--record", check_output(loading.device.record, written)));
     return trace.empty() ? Result<void>() : of_option("--trace", check_writable(trace));
@@ -234,20 +227,19 @@ struct RunCommand {
                            std::optional<OutputFolder>& folder) const {
     if (path.empty()) return {};
     NEFFLD_ASSIGN(folder, OutputFolder::open(path, force));
-    for (const auto& [name, tensor] : tensors) NEFFLD_TRY(folder->check_free(name));
+    for (const auto& [name, tensor] : tensors) {
+      NEFFLD_TRY(folder->check_free(tensor_file_name(name)));
+    }
     return {};
   }
 
-  /// Adds the files that tensors will be written to. None may be one that is read; but an input may
-  /// be saved in its own place.
+  /// Adds the files that tensors will be written to. None may be one that is read.
   Result<void> add_files(const std::string& path, const std::map<std::string, TensorInfo>& tensors,
-                         bool inputs_are_saved, std::vector<std::string>& written) const {
+                         std::vector<std::string>& written) const {
     if (path.empty()) return {};
     for (const auto& [name, tensor] : tensors) {
-      NEFFLD_ASSIGN(const std::string written_as, tensor_file_name(name));
-      written.push_back(path + "/" + written_as);
-      NEFFLD_TRY(
-          check_output(written.back(), files_read(inputs_are_saved ? std::string_view(name) : "")));
+      written.push_back(path + "/" + tensor_file_name(name));
+      NEFFLD_TRY(check_output(written.back(), files_read()));
     }
     return {};
   }
@@ -271,7 +263,7 @@ struct RunCommand {
 
   static Result<NewFile> new_npy(const OutputFolder& folder, const std::string& name,
                                  const TensorInfo& tensor) {
-    NEFFLD_ASSIGN(NewFile file, folder.create(name));
+    NEFFLD_ASSIGN(NewFile file, folder.create(tensor_file_name(name)));
     NEFFLD_TRY(file.append(npy_header(npy_type_of(tensor.dtype), tensor.shape)));
     return file;
   }

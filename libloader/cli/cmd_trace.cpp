@@ -109,7 +109,9 @@ void add_trace(CLI::App& app, Action& run) {
   auto record = std::make_shared<ShimOptions>();
   record->device = "node";
   record_command->add_option("program", record->program, "The program and its arguments, after --");
-  record_command->add_option("-o,--output", record->trace, "Trace file")->required();
+  record_command->add_option("-o,--output", record->trace, "Trace file")
+      ->required()
+      ->check(not_empty());
   record_command
       ->add_option("--device", record->device,
                    "node: the machine's devices, calls are passed on (default); sim:v2, sim:v3")

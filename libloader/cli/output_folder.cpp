@@ -16,27 +16,46 @@
 
 namespace neffld::cli {
 
-Result<std::string> tensor_file_name(std::string_view tensor) {
+namespace {
+
+/// Only letters, digits, '_', '-' and, if asked for, '.' stay as they are.
+std::string escaped(std::string_view text, bool keep_dots) {
   std::string name;
-  for (const char c : tensor) {
+  for (const char c : text) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '_' || c == '-' || (c == '.' && !name.empty());
+                       c == '_' || c == '-' || (c == '.' && keep_dots);
     if (plain) {
       name += c;
     } else {
       name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
-  constexpr std::string_view suffix = ".npy";
-  if (name.size() + suffix.size() > NAME_MAX) {
-    Sha256 hash;
-    hash.add(as_bytes(tensor));
-    NEFFLD_ASSIGN(const Sha256Hash whole, hash.finish());
-    // No byte becomes "%-", so this is the file of no other name.
-    const std::string end = fmt::format("%-{:02x}{}", fmt::join(whole, ""), suffix);
-    return name.substr(0, NAME_MAX - end.size()) + end;
-  }
-  return name.append(suffix);
+  if (name.starts_with('.')) name.replace(0, 1, "%2E");
+  return name;
+}
+
+/// Cuts a name to what a file system takes, with a hash of what it stands for in place of the rest.
+std::string with_suffix(std::string name, std::string_view suffix, std::string_view whole) {
+  if (name.size() + suffix.size() <= NAME_MAX) return name.append(suffix);
+  Sha256 hash;
+  hash.add(as_bytes(whole));
+  // No byte becomes "%-", so this is the file of no other name.
+  const std::string end = fmt::format("%-{:02x}{}", fmt::join(hash.finish(), ""), suffix);
+  return name.substr(0, NAME_MAX - end.size()) + end;
+}
+
+}  // namespace
+
+std::string tensor_file_name(std::string_view tensor) {
+  return with_suffix(escaped(tensor, true), ".npy", tensor);
+}
+
+std::string ring_file_name(std::string_view prefix, std::string_view subgraph,
+                           std::string_view queue, std::uint32_t instance, std::uint32_t k,
+                           bool tx) {
+  const std::string name = fmt::format("{}{}.{}.{}.{}", prefix, escaped(subgraph, false),
+                                       escaped(queue, true), instance, k);
+  return with_suffix(name, tx ? ".tx.bin" : ".rx.bin", name);
 }
 
 Result<OutputFolder> OutputFolder::open(const std::string& path, bool replace) {
@@ -59,16 +78,15 @@ OutputFolder::~OutputFolder() {
   if (folder_.valid() && created_) rmdir(path_.c_str());  // takes none with files in it
 }
 
-Result<void> OutputFolder::check_free(std::string_view tensor) const {
-  NEFFLD_ASSIGN(const std::string name, tensor_file_name(tensor));
+Result<void> OutputFolder::check_free(const std::string& name) const {
   struct stat info {};
   if (fstatat(folder_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return {};
-    return file_error(path_ + "/" + name, "cannot be examined", errno);
+    return file_error(path_of(name), "cannot be examined", errno);
   }
   if (replace_ && !S_ISDIR(info.st_mode)) return {};
-  return file_error(path_ + "/" + name, replace_ ? "is a folder, expected a file or nothing"
-                                                 : "exists, expected --force to replace it");
+  return file_error(path_of(name), replace_ ? "is a folder, expected a file or nothing"
+                                            : "exists, expected --force to replace it");
 }
 
 Result<NewFile> OutputFolder::new_file(const std::string& name, const std::string& path) const {
@@ -77,10 +95,9 @@ Result<NewFile> OutputFolder::new_file(const std::string& name, const std::strin
   return NewFile::create_in(std::move(folder), name, path, replace_);
 }
 
-Result<NewFile> OutputFolder::create(std::string_view tensor) const {
-  NEFFLD_TRY(check_free(tensor));
-  NEFFLD_ASSIGN(const std::string name, tensor_file_name(tensor));
-  return new_file(name, path_ + "/" + name);
+Result<NewFile> OutputFolder::create(const std::string& name) const {
+  NEFFLD_TRY(check_free(name));
+  return new_file(name, path_of(name));
 }
 
 }  // namespace neffld::cli

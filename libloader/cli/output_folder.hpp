@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The folder a command writes tensors into: safe names, no file replaced by surprise.
+// The folder a command writes tensors or rings into: safe names, no file replaced by surprise.
 #pragma once
 
-#include <memory>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -15,8 +15,13 @@ namespace neffld::cli {
 /// A file name for a tensor of any name: letters, digits, '_', '-' and '.' stand for themselves,
 /// every other byte and a '.' at the start become %XX, so different names have different files and
 /// none leaves its folder. A name that would have more than 255 bytes so ends in "%-" and the
-/// SHA-256 of the tensor's. Error: libcrypto cannot compute that.
-Result<std::string> tensor_file_name(std::string_view tensor);
+/// SHA-256 of the tensor's.
+std::string tensor_file_name(std::string_view tensor);
+/// The same for one half of a ring: SUBGRAPH.QUEUE.INSTANCE.K.tx.bin or .rx.bin behind `prefix`; a
+/// '.' of the subgraph's name is not kept.
+std::string ring_file_name(std::string_view prefix, std::string_view subgraph,
+                           std::string_view queue, std::uint32_t instance, std::uint32_t k,
+                           bool tx);
 
 /// A folder of its making that is still empty at the end, because the command failed before it
 /// wrote anything, goes with it.
@@ -29,10 +34,12 @@ class OutputFolder {
   OutputFolder& operator=(OutputFolder&&) = default;
   ~OutputFolder();
 
-  /// Error class file if a tensor's file is there and may not be replaced. Nothing is written.
-  Result<void> check_free(std::string_view tensor) const;
-  /// A new, empty file for a tensor; never one that was there, and never through a link.
-  Result<NewFile> create(std::string_view tensor) const;
+  std::string path_of(const std::string& name) const { return path_ + "/" + name; }
+  /// Error class file if there is a file of that name which may not be replaced. Nothing is
+  /// written.
+  Result<void> check_free(const std::string& name) const;
+  /// A new, empty file; never one that was there, and never through a link.
+  Result<NewFile> create(const std::string& name) const;
   /// The command has done its work: a folder without tensors is what was asked for.
   void keep() { created_ = false; }
 

@@ -152,6 +152,10 @@ Result<void> run_under_shim(const ShimOptions& options, const char* command) {
   std::string warning;
   NEFFLD_TRY(check_preload(program, warning));
   if (!warning.empty()) print_note(warning);
+  if (!options.trace.empty()) {
+    NEFFLD_TRY(check_output(options.trace, {program}));
+    NEFFLD_TRY(check_writable(options.trace));  // the server has no way to say why not
+  }
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
   const std::string preload = preload_list(folder);
   Pipe session, failure;

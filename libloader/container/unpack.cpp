@@ -101,6 +101,21 @@ Result<void> move_up(const Container& container, const std::string& work, const 
   return {};
 }
 
+/// Takes an unfinished folder away.
+void discard(const Container& container, const std::string& work) {
+  std::error_code failed;
+  std::filesystem::remove_all(work, failed);
+  if (!failed) return;
+  // It opens folders, for which there may be no descriptors; names need none.
+  for (const Member& member : container.members()) {
+    auto path = std::filesystem::path(work) / member.name;
+    for (std::filesystem::remove(path, failed); path != work;) {
+      path = path.parent_path();
+      std::filesystem::remove(path, failed);
+    }
+  }
+}
+
 /// The folder that is filled first: in the target if that is there, else beside it.
 Result<std::string> create_work_folder(const std::string& folder, bool inside) {
   std::string beside = folder;
@@ -132,8 +147,7 @@ Result<void> unpack_neff(const Container& container, const std::string& folder) 
     } else if (done && rename(work.c_str(), folder.c_str()) != 0) {
       done = file_error(folder, "cannot be created", errno);
     }
-    std::error_code ignored;
-    if (!done) std::filesystem::remove_all(work, ignored);
+    if (!done) discard(container, work);
     return done;
   });
 }

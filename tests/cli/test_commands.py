@@ -319,6 +319,44 @@ class DumpTest(CliTest):
         self.assertEqual(2 * 2 * 16, len(names))
         self.assertIn("sg00.qPoolIO0.0.15.rx.bin", names)
 
+    def test_rings_of_several_models_have_files_of_their_own(self):
+        folder = self.fresh_folder()
+        self.assert_ok(run("dump", sample("vecadd-v3"), sample("cast-v3"), "-o", f"{folder}/i.elf",
+                           "--rings", f"{folder}/rings"))
+        names = os.listdir(f"{folder}/rings")
+        for number, file in enumerate(("vecadd-v3", "cast-v3")):
+            alone = f"{folder}/alone-{number}"
+            self.assert_ok(run("dump", sample(file), "-o", f"{folder}/{number}.elf", "--rings",
+                               alone))
+            self.assertEqual(sorted(f"{number}.{name}" for name in os.listdir(alone)),
+                             sorted(name for name in names if name.startswith(f"{number}.")))
+
+    def test_rings_take_the_place_of_no_other_file_of_the_command(self):
+        folder = self.fresh_folder()
+        rings, name = f"{folder}/rings", "sg00.qPoolIO0.0.15.rx.bin"
+        os.mkdir(rings)
+        file = f"{rings}/{name}"
+        write_bytes(file, read_bytes(sample("vecadd-v3")))
+        for words in (("dump", file, "-o", f"{folder}/i.elf"),
+                      ("dump", sample("vecadd-v3"), "-o", file),
+                      ("dump", sample("vecadd-v3"), "-o", f"{folder}/i.elf", "--report", file),
+                      ("dump", sample("vecadd-v3"), "-o", f"{folder}/i.elf", "--record", file)):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words, "--rings", rings), 2, "expected another file")
+                if "--record" not in words:  # of a failed load, too, there is a trace
+                    self.assertEqual(read_bytes(sample("vecadd-v3")), read_bytes(file))
+                self.assertFalse(os.path.exists(f"{folder}/i.elf"))
+
+    def test_an_output_that_cannot_be_written_leaves_the_others_as_they_were(self):
+        folder = self.fresh_folder()
+        image = f"{folder}/image.elf"
+        write_bytes(image, b"old")
+        for words in (("--report", f"{folder}/none/report"), ("--rings", f"{folder}/none/rings"),
+                      ("--record", f"{folder}/none/trace")):
+            with self.subTest(words=words):
+                self.assert_refused(run("dump", sample("vecadd-v3"), "-o", image, *words), 3)
+                self.assertEqual(b"old", read_bytes(image))
+
     def test_a_failed_dump_leaves_no_image(self):
         image = os.path.join(self.fresh_folder(), "image.elf")
         self.assert_refused(run("dump", sample("refused-v3"), "-o", image), 5)
@@ -329,6 +367,23 @@ class HostileNamesTest(CliTest):
     """Names come from the file: no output may be broken by them, or reach the terminal raw."""
 
     NAME = 'w\n\t\x1b[31m"\\\u00e9'
+
+    def test_names_of_subgraphs_and_queues_lead_to_no_folder(self):
+        for name, written in (("../victim/b", "%2E%2E%2Fvictim%2Fb."), ("a\x1b.b", "a%1B%2Eb."),
+                              ("/tmp/neffld", "%2Ftmp%2Fneffld."), ("n" * 300, "n" * 170)):
+            neff = Neff(sample("vecadd-v3"))
+            for member in [member for member in neff.members if member.startswith("kelf")]:
+                neff.members[member] = neff.members[member].replace(
+                    b'"name": "sg00"', b'"name": ' + json.dumps(name).encode(), 1)
+            folder = self.fresh_folder()
+            file = neff.save("subgraph.neff")
+            with self.subTest(name=name):
+                self.assert_ok(run("dump", file, "-o", f"{folder}/i.elf", "--rings",
+                                   f"{folder}/rings"))
+                self.assertEqual({"i.elf", "rings"}, set(os.listdir(folder)))
+                names = os.listdir(f"{folder}/rings")
+                self.assertEqual(2 * 2 * 16, len(names))
+                self.assertTrue(all(one.startswith(written) for one in names), names[:3])
 
     def file_with_variable(self):
         neff = Neff(sample("conv-like-v2"))
@@ -444,6 +499,27 @@ class PackTest(CliTest):
                 self.assertEqual(3, done.returncode)
                 self.assertEqual(["members"] if there else [], os.listdir(folder))
                 self.assertEqual([], os.listdir(target) if there else [])
+
+    def test_unpacking_with_few_descriptors_leaves_all_or_nothing(self):
+        codes = set()
+        for most in range(4, 12):
+            def limit_descriptors(most=most):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+            for there in (True, False):
+                folder = self.fresh_folder()
+                target = f"{folder}/members"
+                if there:
+                    os.mkdir(target)
+                done = subprocess.run([NEFFLD, "unpack", sample("vecadd-v3"), target], check=False,
+                                      capture_output=True, preexec_fn=limit_descriptors)
+                with self.subTest(most=most, there=there):
+                    self.assertIn(done.returncode, (0, 3), done.stderr)
+                    if done.returncode:
+                        self.assertEqual(["members"] if there else [], os.listdir(folder))
+                        self.assertEqual([], os.listdir(target) if there else [])
+                codes.add(done.returncode)
+        self.assertEqual({0, 3}, codes)
 
     def test_unpack_never_leaves_its_folder(self):
         for name in ("../escape", "/abs", "a/../../escape", ""):

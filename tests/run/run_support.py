@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
+from support import SENTENCE  # of the command's tests
+
 NEFFLD = os.environ["NEFFLD_EXE"]
 MAKE_SAMPLE = os.environ["NEFFLD_MAKE_SAMPLE"]
 REFERENCE = os.environ["NEFFLD_REFERENCE"]
@@ -107,7 +109,7 @@ class RunTest(unittest.TestCase):
 
     def assert_refused(self, done, code, *texts):
         self.assertEqual(code, done.returncode, done.stderr + done.stdout)
-        self.assertRegex(done.stderr, r"\Aneffld: [^\n]+ \(NRT_[A-Z_0-9]+\)\n\Z")
+        self.assertRegex(done.stderr, SENTENCE)
         self.assertEqual("", done.stdout)
         for text in texts:
             self.assertIn(text, done.stderr)

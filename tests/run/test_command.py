@@ -298,15 +298,16 @@ class CommandTest(RunTest):
             self.assert_ran(self.run_add("--out", self.out, "--force", "--schedule", seed))
             self.assertEqual(expected, read_bytes(os.path.join(self.out, "sum.npy")))
 
-    def test_an_input_may_not_be_overwritten_by_the_copy_of_it(self):
+    def test_an_input_is_never_replaced_by_the_copy_of_it(self):
         saved = os.path.join(self.here, "in")
         os.makedirs(saved)
         left = os.path.join(saved, "left.npy")
         os.replace(self.vector("l.npy"), left)
         self.assert_refused(self.run_add("--save-inputs", saved, left=left), FILE, "exists")
-        before = payload(left)[1]
-        self.assert_ran(self.run_add("--save-inputs", saved, "--force", left=left))
-        self.assertEqual(before, payload(left)[1])
+        before = read_bytes(left)
+        self.assert_refused(self.run_add("--save-inputs", saved, "--force", left=left), USAGE,
+                            "--save-inputs", "left.npy too, expected another file to write")
+        self.assertEqual(before, read_bytes(left))
 
     def test_a_program_that_never_ends_its_wait_is_a_deadlock_report(self):
         neff = Neff(sample("vecadd-v3"))

@@ -46,6 +46,24 @@ class Command(ShimTest):
         os.chmod(program, 0o4755)
         self.assertIn("LD_PRELOAD", self.shim(program, status=5).stderr)
 
+    def test_a_trace_takes_the_place_of_no_program_and_goes_to_no_stream(self):
+        program = self.path("program")
+        shutil.copy(CLIENTS[0], program)
+        with open(program, "rb") as file:
+            before = file.read()
+        rows = ((program, program, 2, "too, expected another file to write"),
+                ("/proc/self/fd/1", "true", 3, "/proc/self/fd/1: "),
+                (self.path("none") + "/trace", "true", 3, "cannot be created: No such file"))
+        for trace, word, code, text in rows:
+            for words in (("shim", "--trace", trace),
+                          ("trace", "record", "--device", "sim:v3", "-o", trace)):
+                with self.subTest(words=words):
+                    done = self.run_program(NEFFLD, *words, "--", word, status=code)
+                    self.assertIn(text, done.stderr)
+                    self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+        with open(program, "rb") as file:
+            self.assertEqual(before, file.read())
+
     def test_a_program_that_is_not_there(self):
         self.assertIn("cannot be run", self.shim(self.path("nothing"), status=3).stderr)
         self.assertIn("in no folder of PATH", self.shim("no-such-program-here", status=3).stderr)
