@@ -64,7 +64,7 @@ Result<Opened> open_named(const DeviceOptions& options) {
   if (options.name == "sim:v3") return open_sim(options, 3);
   if (options.name == "auto") return open_first(options);
   if (options.name.find('/') != std::string::npos) return open_path(options);
-  return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
+  return fail(Status::invalid, ErrorClass::usage, {.path = "--device"},
               fmt::format("'{}' is no device, expected sim, sim:v2, sim:v3, auto or the path of a "
                           "node such as {}/{}0",
                           options.name, options.nodes.dev_folder, options.nodes.prefix));

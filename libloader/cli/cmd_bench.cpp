@@ -11,20 +11,21 @@ namespace {
 struct BenchCommand {
   std::vector<std::string> files;
   bench::Options options;
-  std::string until = "relocate";
-  bool json = false, stages = false;
+  std::string until = "relocate", report = "text";
+  bool stages = false;
 
   Result<void> run() {
     options.load = until == "relocate";
     options.ratios = !stages;
+    const bool json = report == "json";
     std::vector<bench::FileReport> reports;
     for (const std::string& file : files) {
-      auto report = bench::bench_file(file, options);
-      if (!report) return tl::unexpected<Error>(in_file(std::move(report.error()), file));
+      auto measured = bench::bench_file(file, options);
+      if (!measured) return tl::unexpected<Error>(in_file(std::move(measured.error()), file));
       if (json) {
-        reports.push_back(*std::move(report));
+        reports.push_back(*std::move(measured));
       } else {
-        NEFFLD_TRY(print_text(bench_text(*report)));
+        NEFFLD_TRY(print_text(bench_text(*measured)));
       }
     }
     return json ? print_text(bench_json(reports)) : Result<void>();
@@ -48,7 +49,9 @@ void add_bench(CLI::App& app, Action& run) {
       ->capture_default_str();
   command->add_flag("--stages", state->stages,
                     "Only the table of stages: nothing is compared with anything");
-  command->add_flag("--json", state->json, "Print one JSON object");
+  command->add_option("--report", state->report, "text, or json: one object for all files")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   command->callback([state, &run] { run = [state] { return state->run(); }; });
 }
 

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "commands.hpp"
 #include "loading.hpp"
@@ -75,6 +78,18 @@ struct UnpackCommand {
   }
 };
 
+/// An option that takes one of some words. CLI's own transformers print the numbers behind them.
+template <class Value>
+void add_choice(CLI::App& command, const char* name, Value& value, const char* meaning,
+                const std::map<std::string, Value>& choices) {
+  std::set<std::string> words;
+  for (const auto& [word, chosen] : choices) words.insert(word);
+  command
+      .add_option_function<std::string>(
+          name, [&value, choices](const std::string& word) { value = choices.at(word); }, meaning)
+      ->transform(CLI::IsMember(words, CLI::ignore_case));
+}
+
 }  // namespace
 
 void add_pack(CLI::App& app, Action& run) {
@@ -89,21 +104,14 @@ void add_pack(CLI::App& app, Action& run) {
   command->add_option("--vnc-size", state->options.vnc_size, "Logical core size")
       ->check(unsigned_number())
       ->capture_default_str();
-  command->add_option("--dialect", state->options.dialect, "Tar dialect (default ustar)")
-      ->option_text("ustar|pax|gnu")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, TarDialect>{
-              {"ustar", TarDialect::ustar}, {"pax", TarDialect::pax}, {"gnu", TarDialect::gnu}},
-          CLI::ignore_case));
-  command
-      ->add_option("--compression", state->options.compression,
-                   "Payload compression (default deflate)")
-      ->option_text("none|stored|deflate")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, Compression>{{"none", Compression::none},
-                                             {"stored", Compression::stored},
-                                             {"deflate", Compression::deflate}},
-          CLI::ignore_case));
+  add_choice(*command, "--dialect", state->options.dialect,
+             "Tar dialect: ustar (default), pax, gnu",
+             {{"ustar", TarDialect::ustar}, {"pax", TarDialect::pax}, {"gnu", TarDialect::gnu}});
+  add_choice(*command, "--compression", state->options.compression,
+             "Payload compression: none, stored, deflate (default)",
+             {{"none", Compression::none},
+              {"stored", Compression::stored},
+              {"deflate", Compression::deflate}});
   command->add_flag(
       "--word-swapped-hash", state->options.word_swapped_hash,
       "Store the payload hash with each 4-byte group reversed, as newer compilers do");
@@ -115,7 +123,7 @@ void add_unpack(CLI::App& app, Action& run) {
   auto state = std::make_shared<UnpackCommand>();
   command->add_option("FILE", state->file, "A NEFF")->required();
   command->add_option("DIR", state->folder, "An empty or new folder")->required();
-  state->loading.add_parse_options(*command);
+  state->loading.add_container_options(*command);
   command->callback([state, &run] { run = [state] { return state->run(); }; });
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 
 #include "commands.hpp"
@@ -147,6 +148,33 @@ Result<void> load_file(Loading& loading, const std::string& file, const LoadingO
   return loaded;
 }
 
+/// Checks a number; `wrong` tells of one what is wrong with it, or nothing.
+template <class Wrong>
+CLI::Validator checked_number(Wrong wrong) {
+  return CLI::Validator(
+      [wrong](std::string& text) -> std::string {
+        return wrong(std::strtoull(text.c_str(), nullptr, 0));
+      },
+      "");
+}
+
+CLI::Validator scratchpad_page() {
+  return checked_number([](std::uint64_t mib) {
+    return mib != 0 && mib % 512 == 0 && mib < 4096
+               ? std::string()
+               : fmt::format("found {} MiB, expected a multiple of 512 below 4096", mib);
+  });
+}
+
+CLI::Validator packet_size() {
+  return checked_number([](std::uint64_t bytes) {
+    return bytes == 0 || (bytes >= least_packet_bytes && bytes <= most_packet_bytes)
+               ? std::string()
+               : fmt::format("found {}, expected 0 or {} to {}", bytes, least_packet_bytes,
+                             most_packet_bytes);
+  });
+}
+
 }  // namespace
 
 Error in_file(Error error, const std::string& file) {
@@ -197,23 +225,37 @@ Result<void> check_output(const std::string& output, const std::vector<std::stri
   return {};
 }
 
-void LoadingOptions::add_parse_options(CLI::App& command) {
+void LoadingOptions::add_container_options(CLI::App& command) {
+  const ContainerLimits limits;
   command.add_flag("--no-verify", no_verify,
                    "Skip the header hash; gzip CRC and length, tar checksums and sizes are always "
                    "verified");
+  command
+      .add_option(
+          "--max-inflated", max_inflated,
+          fmt::format("Limit of the inflated payload in bytes (default {})", limits.inflated_bytes))
+      ->check(unsigned_number());
+  command
+      .add_option("--max-members", max_members,
+                  fmt::format("Limit of archive members (default {})", limits.members))
+      ->check(unsigned_number());
+}
+
+void LoadingOptions::add_parse_options(CLI::App& command) {
+  add_container_options(command);
   command.add_flag("--allow-legacy", allow_legacy,
                    "Load files for another architecture or without the SBUF reservation, with a "
                    "warning");
-  command.add_option("--max-inflated", max_inflated, "Limit of the inflated payload in bytes")
-      ->check(unsigned_number());
-  command.add_option("--max-members", max_members, "Limit of archive members")
-      ->check(unsigned_number());
-  command.add_option("--max-json-depth", max_json_depth, "Limit of JSON nesting")
+  command
+      .add_option("--max-json-depth", max_json_depth,
+                  fmt::format("Limit of JSON nesting (default {})", BuildOptions().json_depth))
       ->check(unsigned_number(UINT32_MAX));
 }
 
 void LoadingOptions::add_device_options(CLI::App& command) {
   add_device_name_options(command, device);
+  command.add_flag("--dry-run", device.dry_run,
+                   "Print the device calls on stderr instead of making them");
   add_plan_options(command);
   command
       .add_option("--bind", binds,
@@ -232,7 +274,7 @@ void LoadingOptions::add_plan_options(CLI::App& command) {
   command
       .add_option("--scratchpad-page-size", scratchpad_page_mib,
                   "Scratchpad page size in MiB, a multiple of 512 below 4096")
-      ->check(unsigned_number())
+      ->check(unsigned_number() & scratchpad_page())
       ->envname("NEURON_SCRATCHPAD_PAGE_SIZE")
       ->capture_default_str();
   command
@@ -254,14 +296,15 @@ void LoadingOptions::add_plan_options(CLI::App& command) {
       .add_option("--packet-bytes", packet_bytes,
                   "Pack the copies of a DMA block into packets of at most this many bytes, 4096 to "
                   "1048575; 0: every copy is a packet")
-      ->check(unsigned_number())
+      ->check(unsigned_number() & packet_size())
       ->envname("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE")
       ->capture_default_str();
 }
 
 void LoadingOptions::add_record_options(CLI::App& command) {
   CLI::Option* record =
-      command.add_option("--record", device.record, "Write every device call into this trace file");
+      command.add_option("--record", device.record, "Write every device call into this trace file")
+          ->check(not_empty());
   command
       .add_flag(
           "--record-data", device.record_data,
@@ -282,8 +325,6 @@ void add_device_name_options(CLI::App& command, DeviceOptions& device) {
       ->capture_default_str();
   command.add_flag("--experimental", device.experimental,
                    "Also reset cores and initialise queues on a device that is not simulated");
-  command.add_flag("--dry-run", device.dry_run,
-                   "Print the device calls on stderr instead of making them");
 }
 
 Result<void> Loading::close() {
@@ -300,21 +341,6 @@ ParseOptions parse_options(const LoadingOptions& options, Stage until) {
   if (options.max_members) parse.container.limits.members = options.max_members;
   if (options.max_json_depth) parse.build.json_depth = options.max_json_depth;
   return parse;
-}
-
-Result<void> check_plan_options(const LoadingOptions& options) {
-  const std::uint64_t mib = options.scratchpad_page_mib;
-  if (mib == 0 || mib % 512 != 0 || mib >= 4096) {
-    return fail(Status::invalid, ErrorClass::usage, {.path = "scratchpad page size"},
-                fmt::format("found {} MiB, expected a multiple of 512 below 4096", mib));
-  }
-  const std::uint64_t packet = options.packet_bytes;
-  if (packet != 0 && (packet < least_packet_bytes || packet > most_packet_bytes)) {
-    return fail(Status::invalid, ErrorClass::usage, {.path = "--packet-bytes"},
-                fmt::format("found {}, expected 0 or {} to {}", packet, least_packet_bytes,
-                            most_packet_bytes));
-  }
-  return {};
 }
 
 PlanOptions plan_options(const LoadingOptions& options) {
@@ -340,7 +366,6 @@ Result<Stage> parse_stage(const std::string& name) {
 }
 
 Result<Loading> load_files(const LoadingOptions& options) {
-  NEFFLD_TRY(check_plan_options(options));
   NEFFLD_ASSIGN(const Stage until, parse_stage(options.until));
   if (until != Stage::relocate && !options.binds.empty()) {
     return fail(Status::invalid, ErrorClass::usage, {.path = "--bind"},

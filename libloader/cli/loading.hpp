@@ -39,6 +39,8 @@ struct LoadingOptions {
   /// What decides where things go: core, scratchpad, limits.
   void add_plan_options(CLI::App& command);
   void add_record_options(CLI::App& command);
+  /// What decides which archives are read; add_parse_options() adds these, too.
+  void add_container_options(CLI::App& command);
   void add_parse_options(CLI::App& command);
 };
 
@@ -59,8 +61,6 @@ struct Loading {
 void add_device_name_options(CLI::App& command, DeviceOptions& device);
 
 ParseOptions parse_options(const LoadingOptions& options, Stage until);
-/// Checks the values that `plan_options` takes. Error class usage.
-Result<void> check_plan_options(const LoadingOptions& options);
 PlanOptions plan_options(const LoadingOptions& options);
 /// Prefixes the place of an error with the file it is in.
 Error in_file(Error error, const std::string& file);

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "file_size_signal.hpp"
@@ -28,27 +30,66 @@ int report_error(const neffld::Error& error) {
   return neffld::exit_code(error.error_class);
 }
 
-/// The command words that were understood, such as "neffld trace show".
-std::string command_of(const CLI::App& app) {
-  std::string words = "neffld";
-  for (const CLI::App* at = &app; !at->get_subcommands().empty();) {
-    at = at->get_subcommands().front();
-    words += ' ' + at->get_name();
+/// The commands whose words were understood, such as "neffld", "trace" and "show".
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+  std::vector<const CLI::App*> commands = {&app};
+  while (!commands.back()->get_subcommands().empty()) {
+    commands.push_back(commands.back()->get_subcommands().front());
   }
-  return words;
+  return commands;
+}
+
+std::string names_of(const std::vector<const CLI::App*>& commands) {
+  std::string names;
+  for (const CLI::App* command : commands)
+    names += (names.empty() ? "" : " ") + command->get_name();
+  return names;
+}
+
+/// The variable a wrong value comes from, if it was none of the words; else the option.
+std::string with_variable(const CLI::App& command, const std::string& text,
+                          const std::vector<std::string>& words) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name(), variable = option->get_envname();
+    const std::size_t at = text.find(name), end = at + name.size();
+    const bool told = at != std::string::npos && (end == text.size() || text[end] != '-');
+    if (variable.empty() || !told) continue;
+    for (const std::string& word : words) {
+      if (word == name || word.starts_with(name + "=")) return text;
+    }
+    return text.substr(0, at) + variable + text.substr(end);
+  }
+  return text;
+}
+
+/// What is wrong with the arguments.
+std::string usage_text(const CLI::App& command, const CLI::ParseError& error,
+                       const std::vector<std::string>& words) {
+  const std::vector<const CLI::App*> known = command.get_subcommands({});
+  const std::vector<std::string> unknown = command.remaining();
+  const bool no_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (!no_command || known.empty() || unknown.empty()) {
+    return with_variable(command, error.what(), words);
+  }
+  std::string names;
+  for (const CLI::App* one : known) names += (names.empty() ? "" : ", ") + one->get_name();
+  return fmt::format("found '{}', expected a command: {}", unknown.front(), names);
 }
 
 /// Help and version to stdout; what is wrong with the arguments, which may hold anything, as one
 /// sentence.
-int report_usage(CLI::App& app, const CLI::ParseError& error) {
+int report_usage(CLI::App& app, const CLI::ParseError& error,
+                 const std::vector<std::string>& words) {
   std::ostringstream help, ignored;
   if (app.exit(error, help, ignored) == 0) {
     const auto printed = neffld::cli::print_text(help.str());
     return printed ? 0 : report_error(printed.error());
   }
-  const std::string command = command_of(app);
-  const auto sentence = fmt::format("{}: {}; {} --help tells the options\n", command,
-                                    neffld::one_line(error.what()), command);
+  const auto commands = commands_of(app);
+  const std::string names = names_of(commands);
+  const auto sentence =
+      fmt::format("{}: {}; {} --help tells the options\n", names,
+                  neffld::one_line(usage_text(*commands.back(), error, words)), names);
   neffld::cli::print_aside(sentence);
   return neffld::exit_code(neffld::ErrorClass::usage);
 }
@@ -81,7 +122,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return report_usage(app, error);
+    return report_usage(app, error, {argv + std::min(argc, 1), argv + argc});
   }
   const auto result = neffld::guarded(action);
   return result ? 0 : report_error(result.error());

@@ -154,9 +154,9 @@ Result<LoadKnobs> read_load_knobs() {
   constexpr const char* packet_name = "NEURON_RT_DBG_DMA_PACKETIZATION_SIZE";
   errors.take(get_env_number(packet_name), [&](auto value) {
     if (!value) return;
-    if (*value < least_packet_bytes || *value > most_packet_bytes) {
+    if (*value != 0 && (*value < least_packet_bytes || *value > most_packet_bytes)) {
       errors.add(bad_env(packet_name, std::to_string(*value),
-                         fmt::format("{} to {}", least_packet_bytes, most_packet_bytes)));
+                         fmt::format("0 or {} to {}", least_packet_bytes, most_packet_bytes)));
     } else {
       knobs.packet_bytes = *value;
     }

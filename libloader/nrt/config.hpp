@@ -37,7 +37,7 @@ struct LoadKnobs {
   std::uint32_t timeout_seconds = 0;                  ///< NEURON_RT_EXEC_TIMEOUT, 0 = no limit
   std::uint32_t io_ring_sets = default_io_ring_sets;  ///< NEURON_RT_IO_RING_CACHE_SIZE
   std::uint64_t scratchpad_page_bytes = 512ull << 20;
-  std::uint64_t packet_bytes = 0;        ///< NEURON_RT_DBG_DMA_PACKETIZATION_SIZE, 0 = unset
+  std::uint64_t packet_bytes = 0;        ///< NEURON_RT_DBG_DMA_PACKETIZATION_SIZE, 0 = no packets
   bool save_neff = false;                ///< NEURON_RT_INSPECT_ENABLE
   bool save_on_fail = false;             ///< NEURON_RT_INSPECT_ON_FAIL
   std::string save_folder = "./output";  ///< NEURON_RT_INSPECT_OUTPUT_DIR

@@ -25,7 +25,7 @@ Result<void> check_core_size(const NeffHeader& header, const Topology& topology)
                           wanted, topology.core_size,
                           topology.arch == Arch::v2
                               ? "a v2 device has size 1 only, NEFFLD_DEVICE selects the device"
-                              : fmt::format("set NEURON_LOGICAL_NC_CONFIG={}", wanted)));
+                              : fmt::format("set {}={}", topology.core_size_variable, wanted)));
 }
 
 /// Gives a virtual core back unless the load got through.

@@ -111,10 +111,12 @@ Result<Topology> node_topology(const Config& config) {
   return topology;
 }
 
-/// NEFFLD_SIM_LNC: sizes no hardware has, for tests (decision 41).
+constexpr const char* sim_core_size_name = "NEFFLD_SIM_LNC";
+
+/// Sizes no hardware has, for tests (decision 41).
 Result<void> set_simulated_core_size(std::uint32_t size, Topology& topology) {
   if (!topology.device.starts_with("sim") || size == 0 || topology.cores_per_device % size != 0) {
-    return fail(Status::invalid, ErrorClass::usage, {.path = "NEFFLD_SIM_LNC"},
+    return fail(Status::invalid, ErrorClass::usage, {.path = sim_core_size_name},
                 fmt::format("found {} for {}, expected a divisor of the {} cores of a simulated "
                             "device in the process",
                             size, topology.device, topology.cores_per_device));
@@ -127,6 +129,8 @@ Result<void> set_core_size(const Config& config, Topology& topology) {
   const ArchTable& arch = arch_table(topology.arch);
   topology.cores_per_device = arch.cores_per_device;
   topology.core_size = arch.default_logical_core_size;
+  topology.core_size_variable =
+      config.sim_core_size ? sim_core_size_name : config.core_size_variable;
   if (config.sim_core_size) return set_simulated_core_size(*config.sim_core_size, topology);
   if (topology.arch == Arch::v2 || !config.core_size) return {};
   const std::uint32_t size = *config.core_size;

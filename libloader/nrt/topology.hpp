@@ -20,8 +20,9 @@ struct Topology {
   bool simulated = true;
   Arch arch = Arch::v3;
   std::uint32_t devices = 1;
-  std::uint32_t cores_per_device = 8;  ///< physical
-  std::uint32_t core_size = 2;         ///< physical cores of a virtual one
+  std::uint32_t cores_per_device = 8;                           ///< physical
+  std::uint32_t core_size = 2;                                  ///< physical cores of a virtual one
+  const char* core_size_variable = "NEURON_LOGICAL_NC_CONFIG";  ///< the one that may change it
   std::uint32_t family = 0, size = 9;  ///< NRT_INSTANCE_ and NRT_INSTANCE_SIZE_ numbers
 
   std::uint32_t total() const { return devices * (cores_per_device / core_size); }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what `neffld bench --json` measured with a committed baseline of ratios.
+"""Compares what `neffld bench --report json` measured with a committed baseline of ratios.
 
 compare.py BASELINE.json RUN.json... [--update]
 

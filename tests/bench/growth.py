@@ -56,7 +56,7 @@ def measure(neffld, make_sample, kind, count, rounds):
         subprocess.run([make_sample, "scale", file, *sample_words(kind, count)], check=True,
                        stdout=subprocess.DEVNULL)
         until = ["--until", "build"] if kind == "subgraphs" else []
-        done = subprocess.run([neffld, "bench", "--json", "--stages", "--rounds", str(rounds), *until,
+        done = subprocess.run([neffld, "bench", "--report", "json", "--stages", "--rounds", str(rounds), *until,
                                file], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)["files"][0]
 

@@ -17,7 +17,7 @@ RATIOS = ["inflate", "json", "parse", "integrity", "weight_copies", "peak_memory
 
 class BenchTest(CliTest):
     def bench(self, *words):
-        result = self.assert_ok(run("bench", "--rounds", "1", "--json", *words))
+        result = self.assert_ok(run("bench", "--rounds", "1", "--report", "json", *words))
         return json.loads(result.out)["files"]
 
     def ratios(self, *words):
@@ -125,7 +125,7 @@ class BenchTest(CliTest):
         for words in ((), (file, "--rounds", "0"), (file, "--rounds", "x"), (file, "--until", "plan")):
             with self.subTest(words=words):
                 self.assertEqual(USAGE, run("bench", *words).code)
-        self.assert_ok(run("bench", "--help"), "--rounds", "--stages", "--json", "--until")
+        self.assert_ok(run("bench", "--help"), "--rounds", "--stages", "--report", "--until")
 
 
 if __name__ == "__main__":

@@ -119,12 +119,48 @@ class UsageTest(CliTest):
                 (("load", file, "--dry-run", "--verify"), "--verify"),
                 (("inspect", file, "--report", "json", "--members"), "--members"),
                 (("load", file, "--bind", "left=1", "--bind", "left=2"), "twice"),
+                (("load", file, "--record", ""), "--record: expected a name"),
+                (("trace", "record", "-o", "", "--", "true"), "--output: expected a name"),
                 (("load", file, "--scratchpad-page-size", "17592186044928"),
-                 "scratchpad page size: found 17592186044928 MiB")):
+                 "--scratchpad-page-size: found 17592186044928 MiB")):
             with self.subTest(words=words):
                 self.assert_refused(run(*words), USAGE, text)
         self.assertEqual(USAGE, run("relocs", file, "--form", "var_adress").code)
         self.assertEqual(USAGE, run("load", file, "--max-members", "-1").code)
+
+    def test_unknown_commands_are_named_beside_those_there_are(self):
+        for words, text in ((("bogus",), "found 'bogus', expected a command: inspect, plan, "),
+                            (("--bogus",), "found '--bogus', expected a command: "),
+                            (("trace", "bogus"), "neffld trace: found 'bogus', expected a command: "
+                                                 "show, record, replay, diff;")):
+            with self.subTest(words=words):
+                self.assert_refused(run(*words), USAGE, text)
+
+    def test_words_no_option_takes_are_refused_with_those_it_takes(self):
+        folder = os.path.join(scratch(), "nothing")
+        for words, taken in ((("--dialect", "zip"), "gnu,pax,ustar"),
+                             (("--compression", "zip"), "deflate,none,stored")):
+            error = self.assert_refused(run("pack", folder, "-o", "never.neff", *words), USAGE,
+                                        words[0], "zip not in {" + taken + "}")
+            self.assertTrue(error.isprintable() or error.endswith("\n"), error)
+        self.assert_refused(run("load", sample("vecadd-v3"), "--device", "bogus"), USAGE, "bogus",
+                            "expected sim, sim:v2, sim:v3, auto or the path of a node")
+
+    def test_a_wrong_value_of_a_variable_names_the_variable(self):
+        file = sample("vecadd-v3")
+        for variable, option, value in (
+                ("NEURON_SCRATCHPAD_PAGE_SIZE", "--scratchpad-page-size", "100"),
+                ("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", "--packet-bytes", "4095"),
+                ("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", "--packet-bytes", "x"),
+                ("NEURON_RT_CONTIGUOUS_SCRATCHPAD", "--contiguous-scratchpad", "maybe")):
+            with self.subTest(variable=variable, value=value):
+                error = self.assert_refused(run("plan", file, env={variable: value}), USAGE, variable)
+                self.assertNotIn(option, error)
+        for words in (("--packet-bytes", "1"), ("--packet-bytes=1",)):
+            error = self.assert_refused(
+                run("plan", file, *words, env={"NEURON_RT_DBG_DMA_PACKETIZATION_SIZE": "1"}), USAGE,
+                "--packet-bytes")
+            self.assertNotIn("NEURON_RT", error)
 
     def test_an_output_may_not_be_an_input(self):
         file = os.path.join(scratch(), "both.neff")
@@ -196,9 +232,9 @@ class UsageTest(CliTest):
                 (("load", file, "--until", "nope"), "nope"),
                 (("load", file, "--verify", "--until", "plan"), "--verify"),
                 (("load", file, "--core", "4"), "core 4"),
-                (("load", file, "--scratchpad-page-size", "0"), "page size"),
-                (("load", file, "--scratchpad-page-size", "511"), "page size"),
-                (("load", file, "--scratchpad-page-size", "4096"), "page size"),
+                (("load", file, "--scratchpad-page-size", "0"), "--scratchpad-page-size: found"),
+                (("load", file, "--scratchpad-page-size", "511"), "--scratchpad-page-size: found"),
+                (("load", file, "--scratchpad-page-size", "4096"), "--scratchpad-page-size: found"),
                 (("load", file, "--bind", "left"), "'left'"),
                 (("load", file, "--bind", "left="), "'left='"),
                 (("load", file, "--bind", "left=0xZZ"), "0xZZ"),
@@ -348,13 +384,13 @@ class UnsupportedTest(CliTest):
                     if arch == device:
                         self.assert_ok(result)
                     else:
-                        self.assert_refused(result, UNSUPPORTED, f"v{arch}", f"v{device}")
+                        self.assert_refused(result, USAGE, f"v{arch}", f"v{device}")
 
     def test_names_that_are_no_device(self):
         for device in ("sim:v4", "nonsense"):
             with self.subTest(device):
                 self.assert_refused(run("load", sample("vecadd-v3"), "--device", device),
-                                    UNSUPPORTED, device)
+                                    USAGE, device)
 
     def test_v4_is_built_and_planned_but_not_staged(self):
         file = Neff(sample("vecadd-v3")).edit(

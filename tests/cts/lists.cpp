@@ -64,7 +64,9 @@ Result<ExclusionList> ExclusionList::parse(std::string_view text, const std::str
 
 Result<ExclusionList> ExclusionList::read(const std::string& file) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {  // a device or a pipe may have no end
+  const auto kind = std::filesystem::status(file, error);
+  if (error) return fail(Status::failure, ErrorClass::file, {.member = file}, error.message());
+  if (!std::filesystem::is_regular_file(kind)) {  // a device or a pipe may have no end
     return fail(Status::failure, ErrorClass::file, {.member = file},
                 "is not a regular file, expected a text file");
   }

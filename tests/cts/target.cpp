@@ -140,7 +140,7 @@ Result<std::unique_ptr<Target>> make_target(const TargetOptions& options) {
   if (name.find('/') != std::string::npos) {
     return begun(std::make_unique<NodeTarget>(options));
   }
-  return fail(Status::invalid, ErrorClass::unsupported, {.path = "--device"},
+  return fail(Status::invalid, ErrorClass::usage, {.path = "--device"},
               fmt::format("'{}' is no device the suite can test, expected sim, sim:v2, sim:v3 or "
                           "the path of a node such as /dev/{}0",
                           name, options.nodes.prefix));

@@ -228,6 +228,9 @@ class Programs(unittest.TestCase):
         self.assertEqual(done.code, 1)
         self.assertIn("compiled for LNC size 2, this process uses size 1; "
                       "set NEURON_LOGICAL_NC_CONFIG=2", done.err)
+        for name in ("NEURON_RT_VIRTUAL_CORE_SIZE", "NEFFLD_SIM_LNC"):  # the one that decided it
+            done = support.program("guide", support.sample("vecadd-v3"), env={name: "1"})
+            self.assertIn(f"this process uses size 1; set {name}=2", done.err)
 
     def test_the_last_core_of_many_devices_and_a_part_of_one_work(self):
         # The client loads on the last visible core.
@@ -250,9 +253,9 @@ class Programs(unittest.TestCase):
 
     def test_packets_are_an_option_of_the_original(self):
         name, path = "NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", support.sample("vecadd-v3")
-        for size in ("4096", "0x10000", "1048575"):
+        for size in ("0", "4096", "0x10000", "1048575"):
             self.passes("guide", "v3", path, EXECUTE, env={name: size})
-        for size in ("0", "4095", "1048576", "x"):
+        for size in ("4095", "1048576", "x"):
             done = support.program("guide", path, EXECUTE, env={name: size})
             self.assertEqual(done.code, 1, size)
             self.assertIn(name, done.err)
