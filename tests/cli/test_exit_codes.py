@@ -384,13 +384,13 @@ class UnsupportedTest(CliTest):
                     if arch == device:
                         self.assert_ok(result)
                     else:
-                        self.assert_refused(result, USAGE, f"v{arch}", f"v{device}")
+                        self.assert_refused(result, UNSUPPORTED, f"v{arch}", f"v{device}")
 
     def test_names_that_are_no_device(self):
         for device in ("sim:v4", "nonsense"):
             with self.subTest(device):
-                self.assert_refused(run("load", sample("vecadd-v3"), "--device", device),
-                                    USAGE, device)
+                self.assert_refused(run("load", sample("vecadd-v3"), "--device", device), USAGE,
+                                    device)
 
     def test_v4_is_built_and_planned_but_not_staged(self):
         file = Neff(sample("vecadd-v3")).edit(

@@ -6,7 +6,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli"))
-from support import (DEVICE, FILE, FORMAT, UNSUPPORTED, USAGE, CliTest,  # noqa: E402
+from support import (DEVICE, FILE, FORMAT, USAGE, CliTest,  # noqa: E402
                      read_bytes, run, sample, scratch, write_bytes)
 
 DIFFERENT = 1
@@ -84,7 +84,7 @@ class DeviceNameTest(CliTest):
                                  (file, DEVICE, "it is a regular file"),
                                  (scratch(), DEVICE, "it is a folder"),
                                  (scratch() + "/none", FILE, "does not exist"),
-                                 ("neuron0", UNSUPPORTED, "expected sim, sim:v2, sim:v3, auto")):
+                                 ("neuron0", USAGE, "expected sim, sim:v2, sim:v3, auto")):
             with self.subTest(path):
                 self.assert_refused(run("load", file, "--device", path), code, text)
 
