@@ -92,7 +92,7 @@ class Command(unittest.TestCase):
 
     def test_unknown_devices_are_refused(self):
         code, _, err = run("--device", "sim:v9")
-        self.assertEqual(code, 5)
+        self.assertEqual(code, 2)
         self.assertIn("'sim:v9' is no device", err)
 
     def test_too_little_address_space_is_a_resource_error(self):
