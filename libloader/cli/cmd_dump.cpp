@@ -49,19 +49,18 @@ struct DumpCommand {
     for (const auto& model : session.models()) {
       const std::string prefix =
           session.models().size() > 1 ? fmt::format("{}.", number++) : std::string();
-      NEFFLD_TRY(author_template_vrings(model->parsed.kbins, model->plan, model->addresses,
-                                        [&](const HostVring& vring) -> Result<void> {
-                                          const Kbin& kbin = model->parsed.kbins[vring.kbin];
-                                          const RingPlan& ring = *vring.ring;
-                                          const std::string name =
-                                              ring_file_name(prefix, kbin.name,
-                                                             kbin.queue_sets[ring.queue_set].name,
-                                                             ring.instance, ring.k, vring.tx);
-                                          NEFFLD_TRY(check_output(folder.path_of(name), taken));
-                                          NEFFLD_ASSIGN(NewFile file, folder.create(name));
-                                          NEFFLD_TRY(file.append(vring.bytes));
-                                          return file.finish();
-                                        }));
+      const auto write = [&](const HostVring& vring) -> Result<void> {
+        const Kbin& kbin = model->parsed.kbins[vring.kbin];
+        const RingPlan& ring = *vring.ring;
+        const std::string& queue = kbin.queue_sets[ring.queue_set].name;
+        const std::string name =
+            ring_file_name(prefix, kbin.name, queue, ring.instance, ring.k, vring.tx);
+        NEFFLD_TRY(check_output(folder.path_of(name), taken));
+        NEFFLD_ASSIGN(NewFile file, folder.create(name));
+        NEFFLD_TRY(file.append(vring.bytes));
+        return file.finish();
+      };
+      NEFFLD_TRY(author_template_vrings(model->parsed.kbins, model->plan, model->addresses, write));
     }
     return {};
   }
