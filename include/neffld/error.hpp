@@ -67,7 +67,8 @@ struct Error {
   std::string text;  ///< the value found and what is allowed; one sentence without a full stop
 };
 
-/// "sg00/def.json: $.var.x.size: found -1, expected an unsigned integer (NRT_INVALID)".
+/// "sg00/def.json: $.var.x.size: found -1, expected an unsigned integer (NRT_INVALID)". One line of
+/// valid UTF-8 without control characters, whatever names the text has from a file.
 std::string to_sentence(const Error& error);
 
 /// The text of an error that says that this process got no more memory.

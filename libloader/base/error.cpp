@@ -6,6 +6,8 @@
 #include <exception>
 #include <new>
 
+#include "neffld/text.hpp"
+
 namespace neffld {
 
 const char* status_name(Status status) {
@@ -68,7 +70,7 @@ std::string to_sentence(const Error& error) {
   if (error.where.record) add(" ", fmt::format("record {}", *error.where.record));
   if (error.where.offset) add(" ", fmt::format("at byte 0x{:x}", *error.where.offset));
   if (!place.empty()) place += ": ";
-  return fmt::format("{}{} ({})", place, error.text, status_name(error.status));
+  return one_line(fmt::format("{}{} ({})", place, error.text, status_name(error.status)));
 }
 
 bool is_host_shortage(const Error& error) {

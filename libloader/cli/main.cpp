@@ -25,7 +25,7 @@ constexpr const char* footer =
 5 unsupported, 6 resource, 7 device.)";
 
 int report_error(const neffld::Error& error) {
-  const auto sentence = fmt::format("neffld: {}\n", neffld::one_line(neffld::to_sentence(error)));
+  const auto sentence = fmt::format("neffld: {}\n", neffld::to_sentence(error));
   neffld::cli::print_aside(sentence);
   return neffld::exit_code(error.error_class);
 }

@@ -54,8 +54,8 @@ std::string contents(const Repro& repro) {
 }  // namespace
 
 std::string repro_text(const Repro& repro, const std::string& output) {
-  const std::string before = one_line(to_sentence(repro.error_before));
-  const std::string after = one_line(to_sentence(repro.error_after));
+  const std::string before = to_sentence(repro.error_before);
+  const std::string after = to_sentence(repro.error_after);
   std::string text = fmt::format("error: {}\n", after);
   if (before != after) text += fmt::format("  was: {}\n", before);
   text += sizes(repro);

@@ -16,6 +16,15 @@ TEST_CASE("an error is one sentence that names place, finding and status") {
         "(NRT_INVALID)");
 }
 
+TEST_CASE("a sentence is one line of text, whatever the names in it are") {
+  const Error error{Status::invalid,
+                    ErrorClass::format,
+                    {"a\nb", "\x1b[31m", 3, std::nullopt},
+                    std::string("names queue 'q\x06\r\0\xde\u0085'", 21)};
+  CHECK(to_sentence(error) ==
+        "a\\x0ab: \\x1b[31m record 3: names queue 'q\\x06\\x0d\\x00\uFFFD\\u{85}' (NRT_INVALID)");
+}
+
 TEST_CASE("error classes map to the documented exit codes") {
   CHECK(exit_code(ErrorClass::check) == 1);
   CHECK(exit_code(ErrorClass::usage) == 2);
