@@ -24,6 +24,8 @@ class ErrorRing {
   void add(std::string_view line);
   /// Oldest first, each ended.
   std::string text() const;
+  /// For whoever forks: held meanwhile, or the child could wait for a thread that it does not have.
+  std::mutex& mutex() const { return mutex_; }
 
  private:
   void shrink();

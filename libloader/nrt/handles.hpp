@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <shared_mutex>
 #include <unordered_map>
 
@@ -42,6 +43,12 @@ class HandleTable {
     const std::unique_lock lock(mutex_);
     live_.clear();
   }
+
+  /// Around fork(2), or the child could wait for a thread that it does not have.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  /// The child is another owner, so it cannot unlock.
+  void after_fork_in_child() { new (&mutex_) std::shared_mutex; }
 
  private:
   /// Outside the canonical addresses of every 64-bit process: using one as a pointer faults.

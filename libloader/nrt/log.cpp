@@ -124,6 +124,7 @@ void Logger::to_file(Level level, const LogSinks& sinks, const std::string& line
   if (fd >= 0) {
     write_all(fd, line + "\n");
     close(fd);
+    last_refusal_.clear();
   } else if (errno != ENXIO) {  // such a pipe
     to_console_instead(sinks.path, errno);
     to_console(level, line);

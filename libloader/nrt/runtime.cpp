@@ -74,18 +74,39 @@ Runtime& Runtime::get() {
   return *runtime;
 }
 
+// What works in every state has locks of its own: those that a thread may hold, in the order in
+// which one may want the next.
 void Runtime::before_fork() {
-  get();  // whoever is making it is done
+  Runtime& runtime = get();  // whoever is making it is done
+  runtime.instance_mutex_.lock();
+  runtime.models.before_fork();
+  runtime.tensors.before_fork();
+  runtime.sets.before_fork();
+  runtime.storages.mutex().lock();
   lock_log_for_fork();
+  ErrorRing::get().mutex().lock();
 }
 
 void Runtime::after_fork_in_parent() {
+  Runtime& runtime = get();
+  ErrorRing::get().mutex().unlock();
   unlock_log_after_fork();
+  runtime.storages.mutex().unlock();
+  runtime.sets.after_fork_in_parent();
+  runtime.tensors.after_fork_in_parent();
+  runtime.models.after_fork_in_parent();
+  runtime.instance_mutex_.unlock();
 }
 
 void Runtime::after_fork_in_child() {
-  unlock_log_after_fork();
   Runtime& runtime = get();
+  ErrorRing::get().mutex().unlock();
+  unlock_log_after_fork();
+  runtime.storages.mutex().unlock();
+  runtime.sets.after_fork_in_child();
+  runtime.tensors.after_fork_in_child();
+  runtime.models.after_fork_in_child();
+  runtime.instance_mutex_.unlock();
   if (runtime.state_ != State::start || runtime.changing_ != 0) runtime.state_ = State::child;
 }
 
@@ -253,7 +274,10 @@ Result<std::uint32_t> Runtime::total_cores() {
 }
 
 Result<std::uint32_t> Runtime::visible_cores() {
-  if (const State now = state(); now == State::init || now == State::child) return +cached_cores_;
+  const State now = state();
+  const std::uint32_t cached = cached_cores_;
+  // A child that was forked while its parent was still starting knows no more than the environment.
+  if (now == State::init || (now == State::child && cached != 0)) return cached;
   NEFFLD_ASSIGN(const Config config, read_config());
   if (config.visible_cores || config.num_cores != 0) return requested_cores(config, {});
   NEFFLD_ASSIGN(const Topology topology, find_topology(config));
@@ -262,10 +286,8 @@ Result<std::uint32_t> Runtime::visible_cores() {
 
 Result<nrt_instance_info_t> Runtime::instance_info() {
   // Computed once per process: what the first caller saw (spec 07 section 3.3).
-  static std::mutex mutex;
-  static std::optional<nrt_instance_info_t> known;
-  const std::scoped_lock lock(mutex);
-  if (known) return *known;
+  const std::scoped_lock lock(instance_mutex_);
+  if (instance_) return *instance_;
   NEFFLD_ASSIGN(const Config config, read_config());
   NEFFLD_ASSIGN(const Topology topology, find_topology(config));
   nrt_instance_info_t info{};
@@ -273,7 +295,7 @@ Result<nrt_instance_info_t> Runtime::instance_info() {
   info.size = topology.size;
   const std::string name = public_arch_name(topology.arch);
   std::copy_n(name.begin(), std::min(name.size(), sizeof info.arch_name - 1), info.arch_name);
-  known = info;
+  instance_ = info;
   return info;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,9 @@ class Runtime {
   Topology topology_;
   CoreRange cores_;
   std::atomic<std::uint32_t> cached_cores_ = 0;  ///< cores_.count for a forked child
+
+  std::mutex instance_mutex_;
+  std::optional<nrt_instance_info_t> instance_;
 
   std::mutex usage_mutex_;
   std::vector<std::uint32_t> usage_;  ///< models by visible core

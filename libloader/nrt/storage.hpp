@@ -25,6 +25,8 @@ class StorageList {
   void remove(Storage* storage) noexcept;
   /// Frees the device memory of every storage in the list; the storages stay.
   void release_all() noexcept;
+  /// For whoever forks: held meanwhile, or the child could wait for a thread that it does not have.
+  std::mutex& mutex() { return mutex_; }
 
  private:
   std::mutex mutex_;

@@ -238,23 +238,56 @@ static void* start_and_close(void* argument) {
   return argument;
 }
 
+/* What works in every state, by threads that hold its locks when the process forks. */
+static void* use_and_free(void* argument) {
+  while (starting) {
+    nrt_instance_info_t info;
+    nrt_tensor_t* tensor = NULL;
+    nrt_tensor_set_t* set = NULL;
+    CHECK_OK(nrt_get_instance_info(&info, sizeof info));
+    /* The other thread may close in between. */
+    if (nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, 0, 64, "x", &tensor) == NRT_SUCCESS) {
+      (void)nrt_allocate_tensor_set(&set);
+    }
+    nrt_tensor_get_size(tensor);
+    nrt_tensor_free(&tensor);
+    nrt_destroy_tensor_set(&set);
+  }
+  return argument;
+}
+
 static void try_to_start(void* argument) {
   NRT_STATUS status;
   (void)argument;
   alarm(60); /* nobody is there to let a lock go */
   status = nrt_init(NRT_FRAMEWORK_TYPE_NO_FW, "", "");
   CHECK(status == NRT_SUCCESS || status == NRT_FAILURE);
+  if (status == NRT_SUCCESS) {
+    nrt_tensor_t* tensor = NULL;
+    nrt_tensor_set_t* set = NULL;
+    CHECK_OK(nrt_tensor_allocate(NRT_TENSOR_PLACEMENT_HOST, 0, 64, "x", &tensor));
+    CHECK_OK(nrt_allocate_tensor_set(&set));
+    nrt_destroy_tensor_set(&set);
+    nrt_tensor_free(&tensor);
+  } else {
+    uint32_t count = 0;
+    CHECK_OK(nrt_get_visible_vnc_count(&count));
+    CHECK(count != 0);
+  }
+  questions();
   nrt_close();
 }
 
 /* Whatever another thread is doing for a runtime when a process forks, the child gets an answer. */
 static void forks_while_another_starts(void* argument) {
-  pthread_t other;
+  pthread_t others[3];
   starting = 1;
-  CHECK(pthread_create(&other, NULL, start_and_close, argument) == 0);
+  for (int i = 0; i < 3; ++i) {
+    CHECK(pthread_create(&others[i], NULL, i == 0 ? start_and_close : use_and_free, argument) == 0);
+  }
   for (int i = 0; i < 100; ++i) in_child(try_to_start, argument);
   starting = 0;
-  pthread_join(other, NULL);
+  for (int i = 0; i < 3; ++i) pthread_join(others[i], NULL);
 }
 
 /* Closing waits for what is queued, and the queue waits for us. */
