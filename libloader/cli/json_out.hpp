@@ -11,9 +11,12 @@
 #include <string>
 #include <string_view>
 
+#include "neffld/checked_allocator.hpp"
 #include "neffld/text.hpp"
 
 namespace neffld::cli {
+
+using JsonBuffer = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, CheckedAllocator>;
 
 /// One JSON value; `Writer` decides about white space.
 template <class Writer>
@@ -79,15 +82,16 @@ class BasicJsonOut {
     const std::string valid = valid_utf8(name);
     writer_.Key(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
   }
-  rapidjson::StringBuffer buffer_;
+  JsonBuffer buffer_;
   Writer writer_;
 };
 
-// ASCII output: what is not comes out as \uNNNN, so no name can drive the terminal it is printed on.
-using JsonOut = BasicJsonOut<rapidjson::PrettyWriter<rapidjson::StringBuffer, rapidjson::UTF8<>,
-                                                     rapidjson::ASCII<>>>;
+// ASCII output: what is not comes out as \uNNNN, so no name can drive the terminal it is printed
+// on.
+using JsonOut = BasicJsonOut<
+    rapidjson::PrettyWriter<JsonBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>, CheckedAllocator>>;
 /// Everything on one line.
-using JsonLine =
-    BasicJsonOut<rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>>>;
+using JsonLine = BasicJsonOut<
+    rapidjson::Writer<JsonBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>, CheckedAllocator>>;
 
 }  // namespace neffld::cli

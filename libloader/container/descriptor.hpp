@@ -50,7 +50,8 @@ using Listing = std::unique_ptr<DIR, CloseListing>;
 /// Turns a folder's descriptor into a listing. `path` is for messages.
 Result<Listing> open_listing(Descriptor fd, const std::string& path);
 
-/// An error of class file about `path`; `code` is an errno value or 0.
+/// An error of class file about `path`; `code` is an errno value or 0. ENOMEM is a shortage of host
+/// memory instead.
 tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code = 0);
 
 /// Finds a name for something that is not finished; returns it. `create` makes it, in the folder of

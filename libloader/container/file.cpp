@@ -43,6 +43,10 @@ Result<std::size_t> read_up_to(int fd, MutableBytes bytes, const std::string& pa
 }  // namespace
 
 tl::unexpected<Error> file_error(const std::string& path, std::string_view what, int code) {
+  if (code == ENOMEM) {
+    return fail(Status::resource, ErrorClass::resource, Where{path, "", std::nullopt, std::nullopt},
+                fmt::format("{}: {}", what, host_memory_exhausted));
+  }
   auto text = std::string(what);
   if (code != 0) text += ": " + std::generic_category().message(code);
   return fail(Status::invalid, ErrorClass::file, Where{path, "", std::nullopt, std::nullopt},

@@ -4,13 +4,15 @@
 #include <rapidjson/writer.h>
 
 #include "image_notes.hpp"
+#include "neffld/checked_allocator.hpp"
 #include "neffld/layout.hpp"
 #include "neffld/text.hpp"
 
 namespace neffld {
 namespace {
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer, rapidjson::UTF8<>, rapidjson::ASCII<>>;
+using JsonText = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, CheckedAllocator>;
+using Writer = rapidjson::Writer<JsonText, rapidjson::UTF8<>, rapidjson::ASCII<>, CheckedAllocator>;
 
 void key(Writer& out, std::string_view name) {
   out.Key(name.data(), static_cast<rapidjson::SizeType>(name.size()));
@@ -93,7 +95,7 @@ void write_subgraph(Writer& out, const Layout::Subgraph& subgraph) {
 }  // namespace
 
 std::string model_json(const Layout& layout) {
-  rapidjson::StringBuffer buffer;
+  JsonText buffer;
   Writer out(buffer);
   out.StartObject();
   text(out, "name", layout.name);
@@ -103,7 +105,7 @@ std::string model_json(const Layout& layout) {
 }
 
 std::string layout_to_json(const Layout& layout) {
-  rapidjson::StringBuffer buffer;
+  JsonText buffer;
   Writer out(buffer);
   out.StartObject();
   text(out, "name", layout.name);

@@ -5,13 +5,16 @@
 
 #include <limits>
 
+#include "neffld/checked_allocator.hpp"
 #include "neffld/layout.hpp"
 #include "neffld/text.hpp"
 
 namespace neffld {
 namespace {
 
-using Value = rapidjson::Value;
+using JsonPool = rapidjson::MemoryPoolAllocator<CheckedAllocator>;
+using JsonDocument = rapidjson::GenericDocument<rapidjson::UTF8<>, JsonPool, CheckedAllocator>;
+using Value = JsonDocument::ValueType;
 
 tl::unexpected<Error> bad(std::string path, std::string finding) {
   return invalid({.member = "layout note", .path = std::move(path)}, std::move(finding));
@@ -272,7 +275,7 @@ Result<Layout> read_layout(const Node& root) {
 
 Result<Layout> layout_from_json(std::string_view text) {
   return guarded([&]() -> Result<Layout> {
-    rapidjson::Document document;
+    JsonDocument document;
     document.Parse<rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag>(
         text.data(), text.size());
     if (document.HasParseError() || !document.IsObject()) {

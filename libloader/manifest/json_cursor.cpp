@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "manifest/printable.hpp"
+#include "neffld/checked_allocator.hpp"
 
 namespace neffld {
 namespace {
@@ -63,7 +64,7 @@ struct JsonCursor::TokenHandler : rapidjson::BaseReaderHandler<rapidjson::UTF8<>
 
 /// What only documents with other than plain scalars need.
 struct JsonCursor::Rare {
-  rapidjson::Reader reader;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, CheckedAllocator> reader;
   std::deque<std::string> decoded;  ///< strings with escapes or other than ASCII
 };
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "neffld/checked_allocator.hpp"
+
 namespace neffld {
 namespace {
 
@@ -77,7 +79,8 @@ class Builder {
   std::size_t count_ = 0;
 };
 
-using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
+using JsonText = rapidjson::GenericStringBuffer<rapidjson::UTF8<>, CheckedAllocator>;
+using Writer = rapidjson::Writer<JsonText, rapidjson::UTF8<>, rapidjson::UTF8<>, CheckedAllocator>;
 
 SizeType size_of(const std::string& text) {
   return static_cast<SizeType>(text.size());
@@ -126,7 +129,7 @@ void collect(JsonPart& part, unsigned depth, std::vector<JsonPart*>& found) {
 std::optional<JsonPart> parse_json_parts(Bytes text) {
   const std::string_view view = as_text(text);
   rapidjson::MemoryStream stream(view.data(), view.size());
-  rapidjson::Reader reader;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, CheckedAllocator> reader;
   Builder builder;
   constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
   if (!reader.Parse<flags>(stream, builder)) return std::nullopt;
@@ -134,7 +137,7 @@ std::optional<JsonPart> parse_json_parts(Bytes text) {
 }
 
 std::vector<std::uint8_t> json_text(const JsonPart& root) {
-  rapidjson::StringBuffer buffer;
+  JsonText buffer;
   Writer writer(buffer);
   write(writer, root);
   const Bytes text = as_bytes({buffer.GetString(), buffer.GetSize()});

@@ -5,7 +5,7 @@ import unittest
 
 from support import (RESOURCE, SENTENCE, CliTest, Neff, least_memory, run, run_within, sample, scratch)
 
-STEPS_MIB = (*range(24), 28, 32, 40, 48, 64, 96, 256, 512)
+STEPS_MIB = (*(quarter / 4 for quarter in range(16)), *range(4, 24), 28, 32, 40, 48, 64, 96, 256, 512)
 
 
 class MemoryTest(CliTest):
@@ -15,7 +15,11 @@ class MemoryTest(CliTest):
         neff.members["sg00/more.bin"] = os.urandom(16 << 20)
         file = neff.save("memory.neff")
         trace, image = os.path.join(scratch(), "memory.trace"), os.path.join(scratch(), "image.zst")
+        plain = os.path.join(scratch(), "image.elf")
         self.assert_ok(run("dump", sample("vecadd-v3"), "-o", image, "--zstd", "--record", trace))
+        self.assert_ok(run("dump", sample("vecadd-v3"), "-o", plain))
+        folder = os.path.join(self.fresh_folder(), "folder")
+        self.assert_ok(run("unpack", sample("vecadd-v3"), folder))
         self.unpacked = os.path.join(self.fresh_folder(), "members")
         return {
             "inspect": ("inspect", file),
@@ -25,7 +29,10 @@ class MemoryTest(CliTest):
             "unpack": ("unpack", file, self.unpacked),
             "trace show": ("trace", "show", trace),
             "trace diff": ("trace", "diff", trace, trace),
+            "pack": ("pack", folder, "-o", os.path.join(scratch(), "packed.neff")),
             "disasm": ("disasm", image),
+            "disasm of a plain image": ("disasm", plain),
+            "diff": ("diff", plain, plain),
         }
 
     def test_a_shortage_is_a_sentence_about_memory_or_nothing(self):
@@ -33,7 +40,7 @@ class MemoryTest(CliTest):
         for name, words in self.commands().items():
             codes = set()
             for step in STEPS_MIB:
-                done = run_within(least + (step << 20), *words)
+                done = run_within(least + int(step * (1 << 20)), *words)
                 with self.subTest(name, step=step):
                     self.assertIn(done.returncode, (0, RESOURCE), done.stderr)
                     if done.returncode:
