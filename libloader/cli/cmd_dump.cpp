@@ -24,6 +24,7 @@ struct DumpCommand {
     NEFFLD_TRY(check_output(report, loading.files));
     NEFFLD_TRY(check_output(report, {output}));
     NEFFLD_TRY(check_output(loading.device.record, {output, report}));
+    NEFFLD_TRY(check_output(rings, {output, report, loading.device.record}));
     NEFFLD_TRY(check_writable(output));  // before the work, and before one replaces what was there
     if (!report.empty()) NEFFLD_TRY(check_writable(report));
     std::optional<OutputFolder> folder;
@@ -42,7 +43,7 @@ struct DumpCommand {
 
   /// The vrings of all models; those of several begin with the model's number, because subgraphs of
   /// different models have the same names.
-  Result<void> write_vrings(const Session& session, const OutputFolder& folder) const {
+  Result<void> write_vrings(const Session& session, OutputFolder& folder) const {
     std::vector<std::string> taken = loading.files;
     taken.insert(taken.end(), {output, report, loading.device.record});
     std::size_t number = 0;

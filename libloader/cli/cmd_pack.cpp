@@ -96,7 +96,9 @@ void add_pack(CLI::App& app, Action& run) {
   CLI::App* command = app.add_subcommand("pack", "Write a NEFF from a folder of members");
   auto state = std::make_shared<PackCommand>();
   command->add_option("DIR", state->folder, "Folder that holds neff.json and the rest")->required();
-  command->add_option("-o,--output", state->output, "The NEFF to write")->required();
+  command->add_option("-o,--output", state->output, "The NEFF to write")
+      ->required()
+      ->check(not_empty());
   command->add_option("--name", state->options.name, "Model name in the header");
   command->add_option("--uuid", state->uuid, "UUID in the header (default: a random one)");
   command->add_option("--features", state->options.feature_bits, "Feature bits")

@@ -261,7 +261,7 @@ struct RunCommand {
     }
   }
 
-  static Result<NewFile> new_npy(const OutputFolder& folder, const std::string& name,
+  static Result<NewFile> new_npy(OutputFolder& folder, const std::string& name,
                                  const TensorInfo& tensor) {
     NEFFLD_ASSIGN(NewFile file, folder.create(tensor_file_name(name)));
     NEFFLD_TRY(file.append(npy_header(npy_type_of(tensor.dtype), tensor.shape)));
@@ -269,7 +269,7 @@ struct RunCommand {
   }
 
   static Result<void> write_inputs(const Manifest& manifest, RunTensors& tensors, Sources& sources,
-                                   const std::optional<OutputFolder>& saved) {
+                                   std::optional<OutputFolder>& saved) {
     for (const auto& [name, tensor] : manifest.inputs) {
       std::optional<NewFile> copy;
       if (saved) {
@@ -307,7 +307,7 @@ struct RunCommand {
   }
 
   static Result<void> write_outputs(const Manifest& manifest, RunTensors& tensors,
-                                    const std::optional<OutputFolder>& folder, RunReport& told) {
+                                    std::optional<OutputFolder>& folder, RunReport& told) {
     for (const auto& [name, tensor] : manifest.outputs) {
       told.outputs.push_back({name, "", tensor});
       if (!folder) continue;

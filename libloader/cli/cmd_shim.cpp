@@ -25,7 +25,7 @@ struct Shim {
 };
 
 /// An option that was not given is what its variable says, as for a program started without us. Not
-/// by CLI's envname(), which would judge the variable for every other command too.
+/// by CLI's envname(), which takes any word for true.
 void take_variable(CLI::Option& option, const char* variable) {
   const char* text = std::getenv(variable);
   if (option.count() != 0 || text == nullptr || *text == 0) return;

@@ -75,7 +75,9 @@ Result<OutputFolder> OutputFolder::open(const std::string& path, bool replace) {
 }
 
 OutputFolder::~OutputFolder() {
-  if (folder_.valid() && created_) rmdir(path_.c_str());  // takes none with files in it
+  if (!folder_.valid() || kept_) return;
+  for (const std::string& name : made_) unlinkat(folder_.get(), name.c_str(), 0);
+  if (created_) rmdir(path_.c_str());  // takes none with files in it
 }
 
 Result<void> OutputFolder::check_free(const std::string& name) const {
@@ -95,8 +97,9 @@ Result<NewFile> OutputFolder::new_file(const std::string& name, const std::strin
   return NewFile::create_in(std::move(folder), name, path, replace_);
 }
 
-Result<NewFile> OutputFolder::create(const std::string& name) const {
+Result<NewFile> OutputFolder::create(const std::string& name) {
   NEFFLD_TRY(check_free(name));
+  if (faccessat(folder_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) made_.push_back(name);
   return new_file(name, path_of(name));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "container/new_file.hpp"
 #include "neffld/bytes.hpp"
@@ -23,8 +24,8 @@ std::string ring_file_name(std::string_view prefix, std::string_view subgraph,
                            std::string_view queue, std::uint32_t instance, std::uint32_t k,
                            bool tx);
 
-/// A folder of its making that is still empty at the end, because the command failed before it
-/// wrote anything, goes with it.
+/// Unless the command does its work to the end, the files of its making go with it, but for those
+/// that have taken the place of others, and so does a folder of its making.
 class OutputFolder {
  public:
   /// Opens the folder, and creates it if its parent is there. `replace` lets create() replace
@@ -39,9 +40,9 @@ class OutputFolder {
   /// written.
   Result<void> check_free(const std::string& name) const;
   /// A new, empty file; never one that was there, and never through a link.
-  Result<NewFile> create(const std::string& name) const;
-  /// The command has done its work: a folder without tensors is what was asked for.
-  void keep() { created_ = false; }
+  Result<NewFile> create(const std::string& name);
+  /// The command has done its work.
+  void keep() { kept_ = true; }
 
  private:
   OutputFolder(std::string path, Descriptor folder, bool replace, bool created)
@@ -52,7 +53,9 @@ class OutputFolder {
   std::string path_;
   Descriptor folder_;
   bool replace_;
-  bool created_;  ///< by this, and to be removed if it stays empty
+  bool created_;  ///< by this
+  bool kept_ = false;
+  std::vector<std::string> made_;  ///< names that were not there before
 };
 
 }  // namespace neffld::cli

@@ -116,7 +116,9 @@ Result<std::string> find_program(const std::string& name) {
                 fmt::format("cannot be run: {}", std::strerror(errno)));
   }
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
+  std::string list = path != nullptr ? path : "/bin:/usr/bin";
+  if (list.empty() || list.ends_with(':')) list += '.';  // a last empty element is no line
+  std::istringstream folders(list);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + name;
     struct stat status {};

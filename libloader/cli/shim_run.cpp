@@ -110,6 +110,22 @@ std::string preload_list(const std::string& folder) {
   _exit(127);
 }
 
+/// The server, which will write the trace, has no way to say why it cannot.
+Result<void> check_trace(const std::string& trace, const std::string& program) {
+  // Its streams and other descriptors are the server's own there.
+  for (const char* folder : {"/dev/fd/", "/dev/std", "/proc/"}) {
+    if (!trace.starts_with(folder)) continue;
+    return fail(Status::invalid, ErrorClass::usage, {.member = trace},
+                "leads to a standard stream or another descriptor, expected the name of a file");
+  }
+  NEFFLD_TRY(check_output(trace, {program}));
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(trace, ignored).type();
+  const bool direct = kind == std::filesystem::file_type::character ||
+                      kind == std::filesystem::file_type::fifo;  // written to, not replaced
+  return direct ? Result<void>() : check_writable(trace);
+}
+
 int wait_for(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -152,10 +168,7 @@ Result<void> run_under_shim(const ShimOptions& options, const char* command) {
   std::string warning;
   NEFFLD_TRY(check_preload(program, warning));
   if (!warning.empty()) print_note(warning);
-  if (!options.trace.empty()) {
-    NEFFLD_TRY(check_output(options.trace, {program}));
-    NEFFLD_TRY(check_writable(options.trace));  // the server has no way to say why not
-  }
+  if (!options.trace.empty()) NEFFLD_TRY(check_trace(options.trace, program));
   NEFFLD_ASSIGN(const std::string folder, library_folder(in_build, library_name));
   const std::string preload = preload_list(folder);
   Pipe session, failure;

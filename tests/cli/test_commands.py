@@ -346,6 +346,7 @@ class DumpTest(CliTest):
                 if "--record" not in words:  # of a failed load, too, there is a trace
                     self.assertEqual(read_bytes(sample("vecadd-v3")), read_bytes(file))
                 self.assertFalse(os.path.exists(f"{folder}/i.elf"))
+                self.assertEqual([name], os.listdir(rings))
 
     def test_an_output_that_cannot_be_written_leaves_the_others_as_they_were(self):
         folder = self.fresh_folder()

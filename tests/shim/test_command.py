@@ -52,7 +52,8 @@ class Command(ShimTest):
         with open(program, "rb") as file:
             before = file.read()
         rows = ((program, program, 2, "too, expected another file to write"),
-                ("/proc/self/fd/1", "true", 3, "/proc/self/fd/1: "),
+                ("/proc/self/fd/1", "true", 2, "leads to a standard stream"),
+                ("/dev/stdout", "true", 2, "leads to a standard stream"),
                 (self.path("none") + "/trace", "true", 3, "cannot be created: No such file"))
         for trace, word, code, text in rows:
             for words in (("shim", "--trace", trace),
@@ -63,6 +64,15 @@ class Command(ShimTest):
                     self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
         with open(program, "rb") as file:
             self.assertEqual(before, file.read())
+        self.shim("true", options=("--trace", "/dev/null"))
+
+    def test_a_program_is_looked_for_where_the_system_does(self):
+        program = self.path("program")
+        shutil.copy(shutil.which("true"), program)
+        for path in ("/usr/bin:/bin:", ":/usr/bin", ""):
+            with self.subTest(path=path):
+                self.run_program("/bin/sh", "-c", 'cd "$0" && exec "$@"', self.path(""), NEFFLD,
+                                 "shim", "--", "program", PATH=path)
 
     def test_a_program_that_is_not_there(self):
         self.assertIn("cannot be run", self.shim(self.path("nothing"), status=3).stderr)
