@@ -175,6 +175,20 @@ CLI::Validator packet_size() {
   });
 }
 
+/// Whether there is such a device is told when it is opened.
+CLI::Validator device_name() {
+  return CLI::Validator(
+      [](std::string& text) {
+        for (const char* known : {"auto", "sim", "sim:v2", "sim:v3"}) {
+          if (text == known) return std::string();
+        }
+        if (text.find('/') != std::string::npos) return std::string();
+        return fmt::format(
+            "'{}' is no device, expected sim, sim:v2, sim:v3, auto or the path of a node", text);
+      },
+      "");
+}
+
 }  // namespace
 
 Error in_file(Error error, const std::string& file) {
@@ -317,6 +331,7 @@ void add_device_name_options(CLI::App& command, DeviceOptions& device) {
       .add_option("--device", device.name,
                   "sim (the architecture the file names), sim:v2, sim:v3, auto (the first usable "
                   "node, else sim) or the path of a node")
+      ->check(device_name())
       ->envname("NEFFLD_DEVICE")
       ->capture_default_str();
   command
@@ -408,7 +423,7 @@ void print_aside(const std::string& text) noexcept {
 }
 
 void print_note(std::string_view line) {
-  print_aside(fmt::format("neffld: {}\n", line));
+  print_aside(fmt::format("neffld: {}\n", one_line(line)));
 }
 
 }  // namespace neffld::cli

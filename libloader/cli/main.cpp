@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "file_size_signal.hpp"
 #include "loading.hpp"
+#include "neffld/sim_control.hpp"
 #include "neffld/text.hpp"
 #include "version.hpp"
 
@@ -68,8 +69,9 @@ std::string usage_text(const CLI::App& command, const CLI::ParseError& error,
   const std::vector<const CLI::App*> known = command.get_subcommands({});
   const std::vector<std::string> unknown = command.remaining();
   const bool no_command = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
-  if (!no_command || known.empty() || unknown.empty()) {
-    return with_variable(command, error.what(), words);
+  if (!no_command || unknown.empty()) return with_variable(command, error.what(), words);
+  if (known.empty()) {  // of an unknown option and a missing file the option is the cause
+    return fmt::format("The following argument was not expected: {}", unknown.front());
   }
   std::string names;
   for (const CLI::App* one : known) names += (names.empty() ? "" : ", ") + one->get_name();
@@ -98,6 +100,7 @@ int run(int argc, char** argv) {
   CLI::App app("neffld: an open loader-linker for NEFF files (AWS Neuron executables)", "neffld");
   app.set_version_flag("--version", std::string("neffld ") + neffld::cli::version);
   app.require_subcommand(1);
+  app.immediate_callback();  // or variables of options would be judged for commands without them
   app.footer(footer);
   neffld::cli::Action action;
   neffld::cli::add_inspect(app, action);
@@ -124,8 +127,17 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, {argv + std::min(argc, 1), argv + argc});
   }
-  const auto result = neffld::guarded(action);
-  return result ? 0 : report_error(result.error());
+  const std::uint64_t before = neffld::sim_memory_failures();
+  auto result = neffld::guarded(action);
+  if (result) return 0;
+  // A device in this process that gets no memory answers as a real one whose own is full.
+  if (neffld::sim_memory_failures() != before && !neffld::is_host_shortage(result.error())) {
+    neffld::Error& error = result.error();
+    error.status = neffld::Status::resource;
+    error.error_class = neffld::ErrorClass::resource;
+    error.text += fmt::format("; the simulated device: {}", neffld::host_memory_exhausted);
+  }
+  return report_error(result.error());
 }
 
 /// A standard descriptor the caller has closed would be given to the next file that is opened, and

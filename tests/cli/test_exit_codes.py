@@ -131,6 +131,7 @@ class UsageTest(CliTest):
     def test_unknown_commands_are_named_beside_those_there_are(self):
         for words, text in ((("bogus",), "found 'bogus', expected a command: inspect, plan, "),
                             (("--bogus",), "found '--bogus', expected a command: "),
+                            (("inspect", "--bogus"), "not expected: --bogus"),
                             (("trace", "bogus"), "neffld trace: found 'bogus', expected a command: "
                                                  "show, record, replay, diff;")):
             with self.subTest(words=words):
@@ -153,6 +154,7 @@ class UsageTest(CliTest):
                 ("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", "--packet-bytes", "4095"),
                 ("NEURON_RT_DBG_DMA_PACKETIZATION_SIZE", "--packet-bytes", "x"),
                 ("NEURON_RT_CONTIGUOUS_SCRATCHPAD", "--contiguous-scratchpad", "maybe")):
+            self.assert_ok(run("inspect", file, env={variable: value}))  # has no such option
             with self.subTest(variable=variable, value=value):
                 error = self.assert_refused(run("plan", file, env={variable: value}), USAGE, variable)
                 self.assertNotIn(option, error)
@@ -161,6 +163,13 @@ class UsageTest(CliTest):
                 run("plan", file, *words, env={"NEURON_RT_DBG_DMA_PACKETIZATION_SIZE": "1"}), USAGE,
                 "--packet-bytes")
             self.assertNotIn("NEURON_RT", error)
+        self.assert_ok(run("plan", file, "--packet-bytes", "0",
+                           env={"NEURON_RT_DBG_DMA_PACKETIZATION_SIZE": "1"}))
+        error = self.assert_refused(run("load", file, env={"NEFFLD_DEVICE": "foo"}), USAGE,
+                                    "NEFFLD_DEVICE: 'foo' is no device")
+        self.assertNotIn("--device", error)
+        auto = run("load", file, "--device", "auto", "--device-prefix", "a\x1b[31mb\nc")
+        self.assertNotIn("\x1b", self.assert_ok(auto).err)
 
     def test_an_output_may_not_be_an_input(self):
         file = os.path.join(scratch(), "both.neff")
