@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <ctime>
 #include <filesystem>
 
 #include "environment.hpp"
+#include "local_time.hpp"
 #include "log.hpp"
 #include "neffld/container.hpp"
 
@@ -54,9 +56,6 @@ std::string dump_folder() {
   std::string folder;
   for (std::size_t i = 0; i < given->size(); ++i) {
     const char token = (*given)[i] == '%' && i + 1 < given->size() ? (*given)[i + 1] : '\0';
-    const std::time_t now = std::time(nullptr);
-    tm local{};
-    localtime_r(&now, &local);
     switch (token) {
       case 'p':
         folder += std::to_string(getpid());
@@ -64,10 +63,14 @@ std::string dump_folder() {
       case 't':
         folder += std::to_string(syscall(SYS_gettid));
         break;
-      case 'd':
+      case 'd': {
+        const std::chrono::year_month_day today(
+            std::chrono::floor<std::chrono::days>(local_time(std::time(nullptr))));
         folder +=
-            fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
+            fmt::format("{:04}-{:02}-{:02}", static_cast<int>(today.year()),
+                        static_cast<unsigned>(today.month()), static_cast<unsigned>(today.day()));
         break;
+      }
       case 'i': {
         char name[256] = {};
         static_cast<void>(gethostname(name, sizeof name - 1));

@@ -10,12 +10,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <ctime>
 #include <mutex>
 #include <system_error>
 #include <vector>
 
 #include "error_ring.hpp"
+#include "local_time.hpp"
 #include "log_settings.hpp"
 #include "neffld/text.hpp"
 
@@ -92,11 +94,15 @@ std::string timestamp() {
                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  tm local{};
-  localtime_r(&now.tv_sec, &local);
-  return fmt::format("{:04}-{}-{:02} {:02}:{:02}:{:02}.{:06}", local.tm_year + 1900,
-                     months[static_cast<std::size_t>(local.tm_mon)], local.tm_mday, local.tm_hour,
-                     local.tm_min, local.tm_sec, now.tv_nsec / 1000);
+  using namespace std::chrono;
+  const local_seconds local = local_time(now.tv_sec);
+  const local_days day = floor<days>(local);
+  const year_month_day date(day);
+  const hh_mm_ss time(local - day);
+  return fmt::format("{:04}-{}-{:02} {:02}:{:02}:{:02}.{:06}", static_cast<int>(date.year()),
+                     months[static_cast<unsigned>(date.month()) - 1],
+                     static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count(), now.tv_nsec / 1000);
 }
 
 void Logger::to_console(Level level, const std::string& line) {

@@ -13,6 +13,7 @@
 #include "environment.hpp"
 #include "error_ring.hpp"
 #include "failure_report.hpp"
+#include "local_time.hpp"
 #include "log.hpp"
 #include "models.hpp"
 #include "version.hpp"
@@ -85,6 +86,7 @@ void Runtime::before_fork() {
   runtime.storages.mutex().lock();
   lock_log_for_fork();
   ErrorRing::get().mutex().lock();
+  take_local_time_before_fork();
 }
 
 void Runtime::after_fork_in_parent() {
@@ -99,6 +101,7 @@ void Runtime::after_fork_in_parent() {
 }
 
 void Runtime::after_fork_in_child() {
+  keep_local_time_in_child();
   Runtime& runtime = get();
   ErrorRing::get().mutex().unlock();
   unlock_log_after_fork();
