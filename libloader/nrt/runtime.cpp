@@ -80,9 +80,9 @@ Runtime& Runtime::get() {
 void Runtime::before_fork() {
   Runtime& runtime = get();  // whoever is making it is done
   runtime.instance_mutex_.lock();
-  runtime.models.before_fork();
-  runtime.tensors.before_fork();
-  runtime.sets.before_fork();
+  runtime.models.mutex().lock();
+  runtime.tensors.mutex().lock();
+  runtime.sets.mutex().lock();
   runtime.storages.mutex().lock();
   lock_log_for_fork();
   ErrorRing::get().mutex().lock();
@@ -94,22 +94,16 @@ void Runtime::after_fork_in_parent() {
   ErrorRing::get().mutex().unlock();
   unlock_log_after_fork();
   runtime.storages.mutex().unlock();
-  runtime.sets.after_fork_in_parent();
-  runtime.tensors.after_fork_in_parent();
-  runtime.models.after_fork_in_parent();
+  runtime.sets.mutex().unlock();
+  runtime.tensors.mutex().unlock();
+  runtime.models.mutex().unlock();
   runtime.instance_mutex_.unlock();
 }
 
 void Runtime::after_fork_in_child() {
   keep_local_time_in_child();
+  after_fork_in_parent();
   Runtime& runtime = get();
-  ErrorRing::get().mutex().unlock();
-  unlock_log_after_fork();
-  runtime.storages.mutex().unlock();
-  runtime.sets.after_fork_in_child();
-  runtime.tensors.after_fork_in_child();
-  runtime.models.after_fork_in_child();
-  runtime.instance_mutex_.unlock();
   if (runtime.state_ != State::start || runtime.changing_ != 0) runtime.state_ = State::child;
 }
 
